@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -212,6 +211,7 @@ type rankers struct {
 	example        string
 	bySet          map[string]int // pages by their candidates
 	unknown        int            // candidates without features
+	anonymous      int            // pages without a user
 }
 
 // tableQuery is a query of the table of features.
@@ -397,7 +397,7 @@ func (f *evaluateFlags) evaluate(cmd *cobra.Command, env *environment, e *policy
 		return nil, usageErrorf("%w", err)
 	}
 	r.bySet = map[string]int{}
-	_, err = f.reader.read(cmd, env, "pages", f.pages, func(p *click.Page) error {
+	tally, err := f.reader.read(cmd, env, "pages", f.pages, func(p *click.Page) error {
 		if err := r.take(p); err != nil {
 			return err
 		}
@@ -406,6 +406,7 @@ func (f *evaluateFlags) evaluate(cmd *cobra.Command, env *environment, e *policy
 	if err != nil {
 		return nil, err
 	}
+	r.anonymous = tally.Anonymous
 	s := e.Skipped()
 	if s.Unplaced > 0 {
 		env.note("note: %s documents in slots without propensities, such as %s, and %s left out", counted(s.Unplaced, "page has", "pages have"), strings.Join(s.Slots, ", "), was(s.Unplaced))
@@ -534,6 +535,7 @@ func (f *evaluateFlags) print(env *environment, r *policy.Result, from *rankers)
 	return nil
 }
 
+// title says which pages and candidates the estimates are from.
 func (f *evaluateFlags) title(r *policy.Result, from *rankers) string {
 	var sets []string
 	for _, set := range candidateSets {
@@ -543,12 +545,16 @@ func (f *evaluateFlags) title(r *policy.Result, from *rankers) string {
 			}[set])
 		}
 	}
-	return fmt.Sprintf("%s of %s; candidates are %s", counted(r.Pages, "page", "pages"), counted(r.Units, "user or page without user", "users or pages without user"), strings.Join(sets, " or "))
+	unit := counted(r.Units, "user", "users")
+	if from.anonymous > 0 {
+		unit = counted(r.Units, "user or page without user", "users and pages without user")
+	}
+	return fmt.Sprintf("%s of %s; candidates: %s", counted(r.Pages, "page", "pages"), unit, strings.Join(sets, ", or "))
 }
 
 // checks returns the table of the checks, and adds them to j.
 func (f *evaluateFlags) checks(r *policy.Result, j *evaluateJSON) report {
-	t := report{columns: []string{"check", "of", "pages", "observed", "estimate", "difference", "from", "to", ""}, keys: 2}
+	t := report{columns: []string{"check", "of", "pages", "observed", "estimate", "difference", "from", "to", "result"}, keys: 2}
 	failed := false
 	add := func(kind string, c *policy.Check, differs bool) {
 		verdict := "agrees"
@@ -603,7 +609,10 @@ func (f *evaluateFlags) table(r *policy.Result, baseline int) (report, evaluateJ
 	if several {
 		t.columns = append(t.columns, "p (Holm)")
 	}
-	t.columns = append(t.columns, "effective pages", "mean weight", "unsupported")
+	t.columns = append(t.columns, "effective pages", "unsupported")
+	if r.Weighed {
+		t.columns = append(t.columns, "mean weight")
+	}
 	row := func(e *policy.Estimate, d *policy.Difference) {
 		cells := []any{e.Name, e.Mean}
 		if e.Void() {
@@ -623,7 +632,11 @@ func (f *evaluateFlags) table(r *policy.Result, baseline int) (report, evaluateJ
 				cells[len(cells)-1] = pValue(d.Holm)
 			}
 		}
-		t.rows = append(t.rows, append(cells, int(math.Round(e.Effective)), e.Weight, strconv.FormatFloat(100*e.Unsupported, 'f', 1, 64)+" %"))
+		cells = append(cells, int(math.Round(e.Effective)), e.Unsupported)
+		if r.Weighed {
+			cells = append(cells, e.Weight)
+		}
+		t.rows = append(t.rows, cells)
 	}
 	row(&r.Log, nil)
 	for i := range r.Policies {

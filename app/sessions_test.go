@@ -21,6 +21,7 @@ var documented = map[string]func(t *testing.T){
 	"comparing.md":            copied("../docs/guide/data"),
 	"clicks-trials.md":        writeTrials,
 	"clicks-learning.md":      copied("../docs/guide/data"),
+	"clicks-evaluate.md":      copied("../docs/guide/data"),
 	"feature-logs.md":         copied("testdata/answers"),
 	"clicks.md":               copied("../docs/guide/data"),
 	"guide/shop.md":           copied("../docs/guide/data"),

@@ -72,6 +72,9 @@ func (e *Evaluation) addSame(row []float64, k int, value, reward float64) {
 	row[e.sameColumn(k)] += float64(w * (value - own))
 }
 
+// rounding is the largest residual that comes from rounding.
+const rounding = 1e-9
+
 // addSlots compares the clicks at each slot with the relevance of the documents there. A document's relevance r is
 // clicks over examinations in all slots, so slot k has the residual Σ_d (C_dk − E_dk C_d/E_d). It is the sum over
 // pages of (1[k] − E_dk/E_d)(c − θ r) for any r.
@@ -127,7 +130,7 @@ func (e *Evaluation) checks() Checks {
 			continue
 		}
 		same := Check{Name: e.Policies[k].Name, Pages: s.shown, Observed: s.observed / s.weight, Estimate: s.estimate / s.weight}
-		same.Difference = stats.Linear(same.Estimate-same.Observed, e.units.column(e.sameColumn(k), 1/s.weight), e.varianceOf(s.slope, s.weight))
+		same.Difference = stats.Linear(same.Estimate-same.Observed, e.units.influence(e.sameColumn(k), s.weight), e.varianceOf(s.slope, s.weight))
 		c.Same = append(c.Same, same)
 	}
 	if !e.Estimator.byExamination() {
@@ -144,9 +147,10 @@ func (e *Evaluation) checks() Checks {
 	bySlot, byArm := e.slopesOfChecks()
 	for k := range e.slotsChecked() {
 		column := e.units.column(e.slotColumn(k), 1)
-		if d := sum(column); shown[k] > 0 {
+		told := slices.ContainsFunc(column, func(v float64) bool { return math.Abs(v) > rounding })
+		if d := sum(column); shown[k] > 0 && told { // else the documents of the slot were in no other
 			slot := Check{Name: e.index.Slots()[k], Pages: shown[k], Observed: clicks[k] / shown[k], Estimate: (clicks[k] - d) / shown[k]}
-			slot.Difference = stats.Linear(-d/shown[k], e.units.column(e.slotColumn(k), 1/shown[k]), e.varianceOf(bySlot[k], shown[k]))
+			slot.Difference = stats.Linear(-d/shown[k], e.units.influence(e.slotColumn(k), shown[k]), e.varianceOf(bySlot[k], shown[k]))
 			c.Slots = append(c.Slots, slot)
 			c.SlotsP = min(c.SlotsP, slot.Difference.P)
 		}
@@ -162,7 +166,7 @@ func (e *Evaluation) checks() Checks {
 		}
 		d := sum(e.units.column(e.armColumn(b), 1))
 		arm := Check{Name: name, Pages: shown, Observed: armClicks[b] / shown, Estimate: (armClicks[b] - d) / shown}
-		arm.Difference = stats.Linear(-d/shown, e.units.column(e.armColumn(b), 1/shown), e.varianceOf(byArm[b], shown))
+		arm.Difference = stats.Linear(-d/shown, e.units.influence(e.armColumn(b), shown), e.varianceOf(byArm[b], shown))
 		c.Arms = append(c.Arms, arm)
 	}
 	return c

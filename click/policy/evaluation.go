@@ -35,7 +35,7 @@ type Evaluation struct {
 	order             []int32      // cells by pair
 	byArm             [][2]float64 // Σθ and Σ(c − β) of pair and arm, by pair times the number of arms
 	pages             int          // added after Prepare
-	prepared          bool
+	prepared, weighed bool
 
 	units   units
 	sums    []policySums
@@ -445,6 +445,7 @@ func (e *Evaluation) Add(p *click.Page) error {
 	if err != nil {
 		return err
 	}
+	e.weighed = e.weighed || logged.known || !e.Estimator.byExamination()
 	for k := range e.Policies {
 		t, err := e.term(k, logged)
 		if err != nil {

@@ -55,6 +55,10 @@ type Result struct {
 	Units     int     // users, and pages without a user
 	Skipped   Skipped // pages that were left out
 
+	// Weighed reports whether logging probabilities are from pages. Otherwise they are from the log, and
+	// the mean of weights tells nothing.
+	Weighed bool
+
 	Log      Estimate // what the log got itself
 	Policies []Estimate
 	Checks   Checks
@@ -80,7 +84,7 @@ var errNoPages = errors.New("found no page that all policies can rank and whose 
 // Result returns the estimates.
 func (e *Evaluation) Result() (*Result, error) {
 	n := e.units.len()
-	r := &Result{Estimator: e.Estimator, Value: e.Value, Pages: e.pages, Weight: e.log.weight, Units: n, Skipped: e.skipped, bound: e.Bound, alone: e.Estimator == Direct}
+	r := &Result{Estimator: e.Estimator, Value: e.Value, Pages: e.pages, Weight: e.log.weight, Units: n, Skipped: e.skipped, bound: e.Bound, alone: e.Estimator == Direct, Weighed: e.weighed}
 	if e.pages < 2 || !(r.Weight > 0) {
 		return nil, errNoPages
 	}
@@ -92,6 +96,9 @@ func (e *Evaluation) Result() (*Result, error) {
 	value := sum(own) / r.Weight
 	logged := e.influence(func(row []float64) float64 { return row[logColumn] - float64(value*row[weightColumn]) }, r.Weight)
 	r.Log.Difference = stats.Linear(value, logged, e.varianceOf(e.log.slope, r.Weight))
+	if e.pages < LeastEffective || n < LeastUnits {
+		r.Log.Refused, r.Log.Interval = FewPages, stats.Unbounded
+	}
 	for k := range e.Policies {
 		r.estimate(e, k)
 	}
@@ -133,8 +140,7 @@ func (r *Result) estimate(e *Evaluation, k int) {
 		squares += float64(v * v)
 	}
 	m.EffectiveUnits = effective(used, squares)
-	excess := e.units.column(at+excessColumn, 1/r.Weight)
-	weights := stats.Linear(sum(excess), excess, 0)
+	weights := stats.Linear(sum(e.units.column(at+excessColumn, 1/r.Weight)), e.units.influence(at+excessColumn, r.Weight), 0)
 	m.WeightError = weights.Error
 	wrong := !(math.Abs(weights.Mean) <= MostErrors*weights.Error+slack)
 	switch {

@@ -172,7 +172,7 @@ func Single(choices []Choice, c SingleConfig) (Estimate, error) {
 		if total[over] > 0 {
 			influence[i] += (row[gainColumn] - float64(gain*row[over])) / total[over]
 		}
-		excess[i] = (row[rawColumn] - row[choicesColumn]) / n
+		excess[i] = (row[rawColumn] - float64(total[rawColumn]/n*row[choicesColumn])) / n
 		byUnit += row[finalColumn]
 		unitSquares += float64(row[finalColumn] * row[finalColumn])
 	}

@@ -62,6 +62,19 @@ func (u *units) column(k int, factor float64) []float64 {
 	return list
 }
 
+// influence returns a column over the units over total, less its mean per page. Its sum is 0.
+func (u *units) influence(k int, total float64) []float64 {
+	list, sum, weight := make([]float64, u.len()), 0.0, 0.0
+	for i := range list {
+		sum += u.at(i)[k]
+		weight += u.at(i)[weightColumn]
+	}
+	for i := range list {
+		list[i] = (u.at(i)[k] - float64(sum*(u.at(i)[weightColumn]/weight))) / total
+	}
+	return list
+}
+
 // Columns of a unit. Those of the policies follow, then those of the checks.
 const (
 	weightColumn = iota

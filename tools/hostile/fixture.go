@@ -29,6 +29,8 @@ var recipe = []string{
 	"train --method boltzrank2 --set hidden=2 --set epochs=2 --train data.txt --model pairnet.json",
 	"train --method rankboost --set rounds=6 --train data.txt --model stumps.json",
 	"train --method lambdamart --set trees=4 --set leaves=4 --set leaf_documents=5 --set categorical=1,2 --train data.txt --model trees.json",
+	"clicks propensities exchanges.jsonl --out theta.json",
+	"clicks simulate --data data.txt --model linear.json --order noise:0.5 --users 40 --pages 40 --top 2 --out shop.jsonl",
 	"fuse --data data.txt --valid vali.txt --rule rrf --model fusion.json linear.json net.json stumps.json",
 	"train --method mart --set trees=3 --set leaf_documents=5 --train data.txt --model mart.json --no-record",
 	"export --model mart.json --to xgboost --out xgboost.json",

@@ -68,6 +68,7 @@ var bases = []struct{ args, files string }{
 	{"clicks judge pages.jsonl --model ccm --levels 2 --min-examinations 0 --keep-unsure", "pages.jsonl"},
 	{"clicks prefer mixed.jsonl", "mixed.jsonl"},
 	{"clicks ab ab.jsonl --users users.csv", "ab.jsonl users.csv"},
+	{"clicks evaluate --pages shop.jsonl --data data.txt --propensities theta.json --baseline linear.json stumps.json", "shop.jsonl data.txt theta.json linear.json stumps.json"},
 	{"clicks plan --difference 1 --deviation 1", ""},
 	{"clicks plan --share 0.7", ""},
 	{"methods mle", ""},
