@@ -176,8 +176,8 @@ func changesOf(d pair) []Change {
 	return list
 }
 
-// Differs reports whether a value is another than in the data, beyond the rounding of float32. The engine has 0 for
-// what is missing in the data.
+// Differs reports whether a value is another than in the data, beyond the rounding of float32, however small both are.
+// The engine has 0 for what is missing in the data.
 func (c Change) Differs() bool {
 	logged, live := c.Logged, c.Live
 	if math.IsNaN(logged) {
@@ -186,5 +186,5 @@ func (c Change) Differs() bool {
 	if math.IsNaN(live) {
 		live = 0
 	}
-	return distance(logged, live) > 1e-6
+	return math.Abs(logged-live) > 1e-6*max(math.Abs(logged), math.Abs(live))
 }

@@ -316,6 +316,21 @@ func docs(ids string, scores ...float64) []featurelog.Document {
 	return list
 }
 
+// Claim: a value differs by its own size, and a missing one is 0.
+func TestDiffers(t *testing.T) {
+	for _, c := range []struct {
+		logged, live float64
+		want         bool
+	}{
+		{8.59e-8, 0, true}, {8.59e-8, 8.590001e-8, false}, {1e6, 1e6 + 0.25, false}, {1e6, 1e6 + 2, true},
+		{0, 0, false}, {math.NaN(), 0, false}, {math.NaN(), 1e-9, true}, {-2, 2, true},
+	} {
+		if (Change{"x", c.logged, c.live}).Differs() != c.want {
+			t.Errorf("%v and %v: expected %v", c.logged, c.live, c.want)
+		}
+	}
+}
+
 func TestCompare(t *testing.T) {
 	const tolerance = 1e-5
 	own := [][]Own{ownDocs(3, 2, 1)}
@@ -372,4 +387,34 @@ func TestCompare(t *testing.T) {
 	if p = one(docs("ba", 2e6+1, 1e6)); p.Different != 0 || p.Largest > 1e-6 {
 		t.Errorf("large scores: found %+v", p)
 	}
+}
+
+// Claim: a template that is accepted makes a request for any query: a form, or JSON with the text of the query in it.
+func FuzzParseRequest(f *testing.F) {
+	for _, text := range []string{`{"q":"{query}","fq":["a",7,true]}`, `{"query":{"match":{"t":"{query}"}},"size":5,"params":{"k":"{query}"}}`, `{"query":{"x":["{query}"]},"params":null}`} {
+		f.Add(text, `red "shoes" ${x}`)
+	}
+	s, err := Solr("http://localhost", Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	p, err := Plugin("Elasticsearch", "http://localhost", Options{Index: "i"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text, query string) {
+		if r, err := s.ParseRequest([]byte(text)); err == nil {
+			form, err := r.(solrRequest).fill(query)
+			if err != nil || !form.form {
+				t.Errorf("found %v, %v", form, err)
+			}
+		}
+		if r, err := p.ParseRequest([]byte(text)); err == nil {
+			r := r.(pluginRequest)
+			body, err := r.searcher(p, r.body, map[string]any{}).fill(query)
+			if err != nil || !json.Valid(body.body) {
+				t.Errorf("found %s, %v", body.body, err)
+			}
+		}
+	})
 }
