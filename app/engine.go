@@ -19,8 +19,9 @@ func newEngineCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "engine",
 		Short: "Log features of a search engine, upload models, check rankings",
-		Long: `Logs features and rankings of Solr. Uploads models to Solr, Elasticsearch or OpenSearch,
-and checks that Solr ranks as the model does. The engines need their learning-to-rank module or plugin.
+		Long: `Logs features and rankings of Solr, Elasticsearch or OpenSearch, uploads models, and
+checks that the engine ranks as the model does. The engines need their learning-to-rank
+module or plugin.
 
 Addresses:
   --solr            a core or collection, such as http://localhost:8983/solr/products
@@ -41,15 +42,18 @@ const credentialsVariable = "LISTWISE_CREDENTIALS"
 // connection has the flags that say how an engine is reached.
 type connection struct {
 	solr, elasticsearch, opensearch string
+	index                           string
 	credentials                     string
 	timeout                         time.Duration
 }
 
-func (c *connection) addTo(fl *pflag.FlagSet, plugins bool) {
+// addTo adds the flags. searches says that the command searches.
+func (c *connection) addTo(fl *pflag.FlagSet, searches bool) {
 	fl.StringVar(&c.solr, "solr", "", "`address` of a Solr core or collection")
-	if plugins {
-		fl.StringVar(&c.elasticsearch, "elasticsearch", "", "`address` of Elasticsearch")
-		fl.StringVar(&c.opensearch, "opensearch", "", "`address` of OpenSearch")
+	fl.StringVar(&c.elasticsearch, "elasticsearch", "", "`address` of Elasticsearch")
+	fl.StringVar(&c.opensearch, "opensearch", "", "`address` of OpenSearch")
+	if searches {
+		fl.StringVar(&c.index, "index", "", "`name` of the index to search (Elasticsearch, OpenSearch)")
 	}
 	fl.StringVar(&c.credentials, "credentials", "", "`file` with credentials (default: the variable "+credentialsVariable+")")
 	fl.DurationVar(&c.timeout, "timeout", 30*time.Second, "`time` limit for each request")
@@ -70,7 +74,13 @@ func (c *connection) open(cmd *cobra.Command, env *environment) (_ *engine.Engin
 	if c.timeout <= 0 {
 		return nil, "", usageErrorf("--timeout %v: expected a time above 0", c.timeout)
 	}
-	o := engine.Options{Timeout: c.timeout, Credentials: strings.TrimSpace(os.Getenv(credentialsVariable))}
+	if c.index == "" && given != "" && given != "solr" && cmd.Flags().Lookup("index") != nil {
+		return nil, "", needs(cmd, "--index, the name of the index to search")
+	}
+	if c.index != "" && given == "solr" {
+		return nil, "", usageErrorf("--index %s: found --solr, whose address has the core or collection", c.index)
+	}
+	o := engine.Options{Timeout: c.timeout, Index: c.index, Credentials: strings.TrimSpace(os.Getenv(credentialsVariable))}
 	if c.credentials != "" {
 		text, err := os.ReadFile(c.credentials)
 		if err != nil {
@@ -148,7 +158,7 @@ Requests without an answer are repeated once, if the repetition changes nothing.
 		},
 	}
 	fl := cmd.Flags()
-	f.addTo(fl, true)
+	f.addTo(fl, false)
 	fl.StringVar(&f.model, "model", "", "model `file`")
 	fl.StringVar(&f.upload.Name, "name", "", "`name` of the model in the engine")
 	fl.StringVar(&f.upload.Store, "store", "", "`name` of the feature store or set (default in Solr: "+solrStore+")")

@@ -31,16 +31,13 @@ func newEngineCheckCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check --solr URL --name N --model M --data FILE --request FILE",
 		Short: "Compare an engine's ranking with the model's scores",
-		Long: `Reranks each query of the data by the model in Solr. Compares the engine's scores with
-the model's own scores of the features in the data. Documents are matched by id.
+		Long: `Reranks each query of the data by the model in the engine. Compares the engine's scores
+with the model's own scores of the features in the data. Documents are matched by id.
 
---request is a JSON object with the parameters of a search request. "{query}" in a value
-is replaced by the query's id in the data:
+` + requestForms + `
 
-  {"q": "{!edismax qf=title v=$text}", "text": "{query}", "rows": 50}
-
-check adds the parameter rq, which reranks "rows" documents (default 100), unless the
-request has one. Each ${NAME} in the store's features needs a parameter NAME.
+check adds the reranking of all documents that the request asks for (default 100), unless
+a request to Solr has the parameter rq.
 
 --answers reads stored answers instead, one for each query of the data in the order of the
 data, in any form that "listwise data log" reads. The documents need the model's score and
@@ -59,11 +56,11 @@ document that differs, with its features in the data and in the engine.`,
 			if err := required(cmd, "model", "data"); err != nil {
 				return err
 			}
-			if f.answers != "" && (f.solr != "" || f.request != "" || f.name != "") {
-				return usageErrorf("--answers: found --solr, --request or --name, too, expected stored answers or an engine")
+			if f.answers != "" && (f.solr+f.elasticsearch+f.opensearch+f.index != "" || f.request != "" || f.name != "") {
+				return usageErrorf("--answers: found an engine, --request or --name, too, expected stored answers or an engine")
 			}
 			if f.answers == "" {
-				if err := required(cmd, "solr", "name", "request"); err != nil {
+				if err := required(cmd, "name", "request"); err != nil {
 					return err
 				}
 			}
@@ -71,11 +68,11 @@ document that differs, with its features in the data and in the engine.`,
 		},
 	}
 	fl := cmd.Flags()
-	f.connection.addTo(fl, false)
+	f.connection.addTo(fl, true)
 	fl.StringVar(&f.name, "name", "", "`name` of the model in the engine")
 	fl.StringVar(&f.model, "model", "", "model `file`")
 	fl.StringVar(&f.data, "data", "", "data `file` with logged features")
-	fl.StringVar(&f.request, "request", "", "JSON `file` with the parameters of a search request")
+	fl.StringVar(&f.request, "request", "", "JSON `file` with the search request")
 	fl.StringVar(&f.answers, "answers", "", "`file` of stored answers, instead of an engine")
 	fl.StringVar(&f.id, "id-field", "", "`name` of the field of document ids in --answers (default: id, _id)")
 	addReal(fl, &f.tolerance, "tolerance", 1e-5, math.MaxFloat64, "largest accepted `difference` of scores")
@@ -193,7 +190,7 @@ func (f *engineCheckFlags) rerank(cmd *cobra.Command, env *environment, queries 
 	if err != nil {
 		return nil, err
 	}
-	request, err := readRequest(f.request)
+	request, err := readRequest(e, f.request)
 	if err != nil {
 		return nil, err
 	}
@@ -257,8 +254,12 @@ func parityReport(p *engine.Parity) report {
 		},
 	}
 	if first := p.First; first != nil {
+		without := ""
+		if p.Constant != 0 {
+			without = ", without the constant"
+		}
 		j.First = &differenceJSON{first.Query, first.Document, first.Own, first.Live, make(map[string][]float64)}
-		r.notes = append(r.notes, "", fmt.Sprintf("first difference: query %s, document %s: score %.7g, in the engine %.7g", first.Query, first.Document, first.Own, first.Live))
+		r.notes = append(r.notes, "", fmt.Sprintf("first difference: query %s, document %s: score %.7g, in the engine %.7g%s", first.Query, first.Document, first.Own, first.Live, without))
 		for _, c := range first.Features {
 			j.First.Features[c.Name] = []float64{orZero(c.Logged), orZero(c.Live)}
 			mark := ""

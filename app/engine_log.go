@@ -1,11 +1,12 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,7 @@ type engineLogFlags struct {
 	store   string
 	name    string
 	depth   int
+	skip    bool
 	out     string
 	run     string
 }
@@ -35,24 +37,24 @@ func newEngineLogCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log --solr URL --data FILE --request FILE (--store S | --name N) (--out FILE | --run FILE)",
 		Short: "Log features and rankings of a search engine",
-		Long: `Sends a search request to Solr for each query of the data, which may be a judgement
-list. --request is a JSON object with the request's parameters. "{query}" in a value is
-replaced by the query:
+		Long: `Sends a search request to the engine for each query of the data, which may be a
+judgement list. ` + requestForms + `
 
-  {"q": "{query}", "defType": "edismax", "qf": "title", "rows": 100}
+--store logs all features of a feature store or set. --name reranks by an uploaded model
+and logs its features. --depth reranks only the first documents (default: all).
 
---store logs all features of a feature store. --name reranks by an uploaded model and
-logs its features. --depth reranks only the first documents (default: all "rows").
-Each ${NAME} in the store's features needs a parameter NAME in the request.
+--skip-failed leaves out queries that the engine answers with 400 or 500, such as queries
+with wrong syntax. Without it, the first such query ends the command.
 
 --out receives the answers, one a line, for "listwise data log". --run receives the
 rankings as a TREC run, for "listwise eval --scores" and "listwise compare". The scores
 of a run only state the order: N-1 for the first of N documents, 0 for the last.`,
 		Example: `  listwise engine log --solr http://localhost:8983/solr/products --store shop --data quepid.csv --request request.json --out answers.jsonl
+  listwise engine log --elasticsearch http://localhost:9200 --index products --store shop --data quepid.csv --request body.json --out answers.jsonl
   listwise engine log --solr http://localhost:8983/solr/products --name shop --depth 20 --data quepid.csv --request request.json --run live.run`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := required(cmd, "solr", "data", "request"); err != nil {
+			if err := required(cmd, "data", "request"); err != nil {
 				return err
 			}
 			if (f.store == "") == (f.name == "") {
@@ -68,14 +70,15 @@ of a run only state the order: N-1 for the first of N documents, 0 for the last.
 		},
 	}
 	fl := cmd.Flags()
-	f.connection.addTo(fl, false)
+	f.connection.addTo(fl, true)
 	f.memoryLimit.addTo(cmd)
 	fl.StringVar(&f.data, "data", "", "`file` with the queries: data or a judgement list")
 	fl.StringVar(&f.column, "query", "", "`column` of queries in a table (default: query, qid, query_id, …)")
-	fl.StringVar(&f.request, "request", "", "JSON `file` with the parameters of a search request")
-	fl.StringVar(&f.store, "store", "", "`name` of the feature store to log")
+	fl.StringVar(&f.request, "request", "", "JSON `file` with the search request")
+	fl.StringVar(&f.store, "store", "", "`name` of the feature store or set to log")
 	fl.StringVar(&f.name, "name", "", "`name` of a model in the engine, which reranks")
 	addWhole(fl, &f.depth, "depth", 0, 0, "`number` of documents to rerank; 0: all (with --name)")
+	fl.BoolVar(&f.skip, "skip-failed", false, "leave out queries that the engine refuses")
 	fl.StringVar(&f.out, "out", "", "output `file` for the answers")
 	fl.StringVar(&f.run, "run", "", "output `file` for the rankings, a TREC run")
 	return cmd
@@ -90,6 +93,7 @@ type loggedJSON struct {
 	Queries   int    `json:"queries"`
 	Documents int    `json:"documents"`
 	Empty     int    `json:"queries_without_documents"`
+	Refused   int    `json:"queries_refused,omitempty"`
 	Out       string `json:"out,omitempty"`
 	Run       string `json:"run,omitempty"`
 }
@@ -108,12 +112,22 @@ func (f *engineLogFlags) collect(cmd *cobra.Command, env *environment) error {
 	}
 	done := loggedJSON{Queries: len(d.Queries), Out: f.out, Run: f.run}
 	var run []byte
+	first := "" // refused query
 	answers := func(w io.Writer) error {
 		bar := env.startProgress("searching, queries", len(d.Queries))
 		defer bar.finish()
 		for i := range d.Queries {
 			query := d.Queries[i].ID
 			docs, err := f.search(cmd.Context(), s, query, w)
+			if refused(err) && f.skip {
+				if done.Refused++; done.Refused == 1 {
+					first = fmt.Sprintf("query %s: %v", query, err)
+				}
+				continue
+			}
+			if refused(err) {
+				return fmt.Errorf("query %s: %w (--skip-failed leaves such queries out)", query, err)
+			}
 			if err != nil {
 				return fmt.Errorf("query %s: %w", query, err)
 			}
@@ -127,6 +141,9 @@ func (f *engineLogFlags) collect(cmd *cobra.Command, env *environment) error {
 				done.Empty++
 			}
 			bar.set(i+1, len(d.Queries))
+		}
+		if done.Refused == len(d.Queries) {
+			return fmt.Errorf("the engine refused all %d queries; %s", done.Refused, first)
 		}
 		return nil
 	}
@@ -143,6 +160,9 @@ func (f *engineLogFlags) collect(cmd *cobra.Command, env *environment) error {
 	}
 	if err != nil {
 		return err
+	}
+	if done.Refused > 0 {
+		env.note("warning: the engine refused %d of %d queries, which are left out; %s", done.Refused, done.Queries, first)
 	}
 	return env.print(report{
 		columns: []string{"what", "value"},
@@ -164,7 +184,7 @@ func (f *engineLogFlags) searcher(cmd *cobra.Command, env *environment) (*engine
 	if err != nil {
 		return nil, err
 	}
-	request, err := readRequest(f.request)
+	request, err := readRequest(e, f.request)
 	if err != nil {
 		return nil, err
 	}
@@ -174,13 +194,31 @@ func (f *engineLogFlags) searcher(cmd *cobra.Command, env *environment) (*engine
 	return e.Rerank(cmd.Context(), f.name, f.depth, request)
 }
 
+// requestForms describes --request in help texts.
+const requestForms = `"{query}" in a text of --request is replaced by the query.
+For Solr, --request is a JSON object with the parameters of a search request:
+
+  {"q": "{query}", "defType": "edismax", "qf": "title", "rows": 100}
+
+Each ${NAME} in the store's features needs a parameter NAME. For Elasticsearch and
+OpenSearch, --request is the body of a search request for --index. Its member "params"
+has the parameters of the features and is not sent:
+
+  {"query": {"match": {"title": "{query}"}}, "size": 100, "params": {"keywords": "{query}"}}`
+
+// refused reports whether an engine may refuse one query and answer others.
+func refused(err error) bool {
+	s, ok := errors.AsType[*engine.StatusError](err)
+	return ok && (s.Status == http.StatusBadRequest || s.Status == http.StatusInternalServerError)
+}
+
 // readRequest reads the file of --request.
-func readRequest(path string) (engine.Request, error) {
+func readRequest(e *engine.Engine, path string) (engine.Request, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, usageErrorf("--request: %w", err)
 	}
-	request, err := engine.ParseRequest(text)
+	request, err := e.ParseRequest(text)
 	if err != nil {
 		return nil, usageErrorf("--request %s: %w", path, err)
 	}
@@ -201,13 +239,7 @@ func (f *engineLogFlags) search(ctx context.Context, s *engine.Searcher, query s
 	if err != nil {
 		return nil, err
 	}
-	var line bytes.Buffer
-	fmt.Fprintf(&line, `{"query":%s,"answer":`, name)
-	if err := json.Compact(&line, answer); err != nil {
-		return nil, err
-	}
-	line.WriteString("}\n")
-	_, err = w.Write(line.Bytes())
+	_, err = fmt.Fprintf(w, "{\"query\":%s,\"answer\":%s}\n", name, answer)
 	return docs, err
 }
 

@@ -2,6 +2,8 @@ package app
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -23,7 +25,7 @@ func TestEngineLog(t *testing.T) {
 	log := []string{"engine", "log", "--solr", s.URL, "--data", "judged.csv", "--request", "request.json"}
 	out := mustCall(t, append(log, "--store", "shop", "--out", "answers.jsonl", "--run", "solr.run", "--format", "json")...)
 	var done loggedJSON
-	if err := json.Unmarshal([]byte(out), &done); err != nil || done != (loggedJSON{2, 4, 0, "answers.jsonl", "solr.run"}) {
+	if err := json.Unmarshal([]byte(out), &done); err != nil || done != (loggedJSON{2, 4, 0, 0, "answers.jsonl", "solr.run"}) {
 		t.Errorf("found %s", out)
 	}
 	run, err := os.ReadFile("solr.run")
@@ -79,5 +81,105 @@ func TestEngineLog(t *testing.T) {
 	}
 	if _, err := os.Stat("bad.run"); err == nil {
 		t.Error("found bad.run, expected none")
+	}
+}
+
+// Claim: a query that the engine refuses ends the log, or is left out and counted with --skip-failed. Other failures
+// end it in any case.
+func TestEngineLogSkipsFailed(t *testing.T) {
+	s := enginetest.Solr()
+	t.Cleanup(s.Close)
+	s.Stores["shop"] = `[{"name":"x","params":{}}]`
+	s.Answer = `{"response":{"docs":[{"id":"a","score":1,"[features]":"x=1"}]}}`
+	status, failing := http.StatusBadRequest, 2
+	searches := 0
+	s.Fail = func(w http.ResponseWriter, request string, done bool) bool {
+		if request != "POST /select" || done {
+			return false
+		}
+		if searches++; failing != 0 && searches != failing {
+			return false
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{"error":{"msg":"cannot parse"}}`)
+		return true
+	}
+	t.Chdir(t.TempDir())
+	mustWrite(t, "judged.csv", "query,docid,rating\nhat,a,2\n(hat,a,1\nred,a,0\n")
+	mustWrite(t, "request.json", `{"q": "title:{query}"}`)
+	log := []string{"engine", "log", "--solr", s.URL, "--store", "shop", "--data", "judged.csv", "--request", "request.json", "--out", "a.jsonl", "--run", "a.run", "--format", "json"}
+	run := func(want string, args ...string) (int, string) {
+		t.Helper()
+		s.Lock()
+		searches = 0
+		s.Unlock()
+		code, out, errs := call(append(log, args...)...)
+		if !strings.Contains(errs, want) {
+			t.Errorf("%v: found %s, expected %s", args, errs, want)
+		}
+		return code, out
+	}
+	if code, _ := run("query (hat: POST " + s.URL + "/select: found 400 Bad Request: cannot parse (--skip-failed leaves such queries out)"); code != exitFailed {
+		t.Errorf("found exit code %d", code)
+	}
+	if _, err := os.Stat("a.jsonl"); err == nil {
+		t.Error("found a.jsonl, expected none")
+	}
+	code, out := run("warning: the engine refused 1 of 3 queries, which are left out; query (hat: POST "+s.URL+"/select: found 400 Bad Request: cannot parse", "--skip-failed")
+	if code != exitDone || !strings.Contains(out, `"queries": 3`) || !strings.Contains(out, `"documents": 2`) || !strings.Contains(out, `"queries_refused": 1`) {
+		t.Errorf("found %d, %s", code, out)
+	}
+	for _, name := range []string{"a.jsonl", "a.run"} {
+		text, err := os.ReadFile(name)
+		if err != nil || strings.Count(string(text), "\n") != 2 || strings.Contains(string(text), "(hat") {
+			t.Errorf("found %s, %v", text, err)
+		}
+	}
+	failing = 0
+	if code, _ := run("the engine refused all 3 queries; query hat: POST", "--skip-failed"); code != exitFailed {
+		t.Errorf("found exit code %d", code)
+	}
+	status = http.StatusUnauthorized
+	if code, _ := run("query hat: POST "+s.URL+"/select: found 401 Unauthorized", "--skip-failed"); code != exitFailed {
+		t.Errorf("found exit code %d", code)
+	}
+}
+
+// Claim: Elasticsearch logs what data log reads, and engine check compares its ranking with the model's.
+func TestEngineLogElasticsearch(t *testing.T) {
+	s := enginetest.Plugin()
+	t.Cleanup(s.Close)
+	s.Stores["shop"] = `[{"name":"bm25","params":["keywords"]},{"name":"ctr","params":[]}]`
+	s.Answer = `{"timed_out":false,"hits":{"hits":[{"_id":"a","_score":4,"fields":{"_ltrlog":[{"features":[{"name":"bm25","value":2},{"name":"ctr","value":2}]}]}},` +
+		`{"_id":"b","_score":1,"fields":{"_ltrlog":[{"features":[{"name":"bm25"},{"name":"ctr","value":1}]}]}}]}}`
+	t.Chdir(t.TempDir())
+	mustWrite(t, "judged.csv", "query,docid,rating\nred shoes,a,2\nred shoes,b,1\n")
+	mustWrite(t, "body.json", `{"query": {"match": {"title": "{query}"}}, "params": {"keywords": "{query}"}}`)
+	mustWrite(t, "linear.json", `{"model":{"name":"m","model":{"type":"model/linear","definition":{"bm25":1,"ctr":1}}}}`)
+	mustCall(t, "import", "linear.json", "--model", "m.json")
+	mustCall(t, "engine", "put", "--elasticsearch", s.URL, "--model", "m.json", "--name", "m", "--store", "shop")
+	log := []string{"engine", "log", "--elasticsearch", s.URL, "--data", "judged.csv", "--request", "body.json", "--out", "answers.jsonl"}
+	mustCall(t, append(log, "--index", "products", "--store", "shop")...)
+	mustCall(t, "data", "log", "answers.jsonl", "--judgements", "judged.csv", "--out", "train.csv")
+	table, err := os.ReadFile("train.csv")
+	if want := "query,grade,doc,bm25,ctr\nred shoes,2,a,2,2\nred shoes,1,b,0,1\n"; err != nil || string(table) != want {
+		t.Errorf("found %s, %v, expected %s", table, err, want)
+	}
+	check := []string{"engine", "check", "--elasticsearch", s.URL, "--index", "products", "--name", "m", "--model", "m.json", "--data", "train.csv", "--request", "body.json", "--format", "json"}
+	if out := mustCall(t, check...); !strings.Contains(out, `"documents": 2,`) || !strings.Contains(out, `"largest_difference": 0,`) {
+		t.Errorf("found %s", out)
+	}
+	for want, args := range map[string][]string{
+		"needs --index":                        {"--store", "shop"},
+		`found the index "a b"`:                {"--store", "shop", "--index", "a b"},
+		"found --solr and --elasticsearch":     {"--store", "shop", "--index", "products", "--solr", s.URL},
+		`Elasticsearch has no feature set "x"`: {"--store", "x", "--index", "products"},
+	} {
+		if code, _, errs := call(append(log, args...)...); code == exitDone || !strings.Contains(errs, want) {
+			t.Errorf("%v: found %d, %s, expected %q", args, code, errs, want)
+		}
+	}
+	if code, _, errs := call("engine", "log", "--solr", s.URL, "--index", "x", "--store", "shop", "--data", "judged.csv", "--request", "body.json", "--out", "x"); code != exitUsage || !strings.Contains(errs, "--index x: found --solr") {
+		t.Errorf("found %d, %s", code, errs)
 	}
 }

@@ -128,6 +128,7 @@ func withStandIn(t *testing.T, line string) string {
 		}
 		solr.Answer = string(answer)
 		solr.Models["shop"] = []byte(`{"name":"shop","store":"shop"}`)
+		plugin.Answer = `{"hits":{"hits":[{"_id":"a","_score":1,"fields":{"_ltrlog":[{"features":[{"name":"feature_1","value":1}]}]}}]}}`
 	}
 	return strings.NewReplacer("http://localhost:8983/solr/products", solr.URL, "http://localhost:9200", plugin.URL).Replace(line)
 }

@@ -33,7 +33,7 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Trials", "credit experiment ab:measures ab:shares ab:users before planned at-any-time share difference deviation correlation power plan:seed"},
 	{"Significance tests", "baseline seeds unit permutations resamples fit:seed judge:seed compare:seed report:seed explain:permutations explain:seed"},
 	{"Server", "addr lenient serve:absent reload grace"},
-	{"Search engine", "solr elasticsearch opensearch put:name check:name log:name depth store credentials timeout replace dry-run request answers id-field tolerance"},
+	{"Search engine", "solr elasticsearch opensearch put:name check:name log:name depth index store credentials timeout replace skip-failed dry-run request answers id-field tolerance"},
 	{"Access", "allow-remote token-file cert key client-ca client"},
 	{"Experiments", "split interleave explore serve:by shadow experiment-log page-log page-share page-candidates"},
 	{"Limits", "max-body max-documents max-queries max-concurrent max-request-memory max-connections workers longest " +

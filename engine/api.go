@@ -24,6 +24,8 @@ type api interface {
 	// needs returns the names of the features that a model uses. ordered says that the store must have exactly
 	// these, in this order.
 	needs(body []byte) (names []string, ordered bool, err error)
+	// parse reads the template of a search request.
+	parse(text []byte) (Request, error)
 	// query is the part of a search request that ranks by a model.
 	query(model string, external []External) string
 }

@@ -39,6 +39,8 @@ type Options struct {
 	Credentials string
 	// Timeout limits each request.
 	Timeout time.Duration
+	// Index is the index that requests to Elasticsearch or OpenSearch search.
+	Index string
 }
 
 // Solr returns the Solr core or collection at an address such as http://localhost:8983/solr/products.
@@ -47,7 +49,7 @@ func Solr(address string, o Options) (*Engine, error) { return newEngine(solr{},
 // Plugin returns the Elasticsearch or OpenSearch at an address such as http://localhost:9200. title is its name in
 // messages.
 func Plugin(title, address string, o Options) (*Engine, error) {
-	return newEngine(plugin{title}, address, o)
+	return newEngine(plugin{title, o.Index}, address, o)
 }
 
 func newEngine(a api, address string, o Options) (*Engine, error) {
@@ -96,12 +98,16 @@ type StatusError struct {
 	Request string // method and address
 	Status  int
 	Message string // of the engine, "" if it gave none
+	To      string // address of a redirection
 }
 
 func (e *StatusError) Error() string {
 	text := fmt.Sprintf("%s: found %d %s", e.Request, e.Status, http.StatusText(e.Status))
 	if e.Message != "" {
 		text += ": " + e.Message
+	}
+	if e.To != "" {
+		text += " to " + e.To + ", expected the address of the engine itself"
 	}
 	if e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden {
 		text += ", expected credentials that the engine accepts"
@@ -165,7 +171,7 @@ func (e *Engine) once(ctx context.Context, r request) ([]byte, error) {
 	case len(body) > mostBytes:
 		return nil, fmt.Errorf("%s: found an answer of more than %d MiB", name, mostBytes>>20)
 	case answer.StatusCode/100 != 2:
-		return nil, &StatusError{name, answer.StatusCode, e.hide(messageOf(body))}
+		return nil, &StatusError{name, answer.StatusCode, e.hide(messageOf(body)), e.hide(answer.Header.Get("Location"))}
 	}
 	return body, nil
 }

@@ -24,7 +24,7 @@ type Parity struct {
 	Unmatched int // queries without a common document
 
 	// Constant is what the engine's scores have in addition, as if an export omits an intercept: the median difference, or
-	// 0 if that is within the tolerance. It changes no order.
+	// 0 if half of the documents differ by no more than the tolerance. It changes no order.
 	Constant  float64
 	Largest   float64 // difference, after the constant; relative for scores beyond ±1
 	Different int     // documents beyond the tolerance
@@ -37,7 +37,7 @@ type Parity struct {
 // Difference is a document whose scores differ.
 type Difference struct {
 	Query, Document string
-	Own, Live       float64
+	Own, Live       float64 // Live without Parity.Constant
 	Features        []Change
 }
 
@@ -71,8 +71,9 @@ func Compare(queries []string, own [][]Own, live [][]featurelog.Document, tolera
 		return p
 	}
 	slices.Sort(differences)
-	if middle := differences[p.Documents/2]; math.Abs(middle) > tolerance {
-		p.Constant = middle
+	lower, upper := differences[(p.Documents-1)/2], differences[p.Documents/2]
+	if min(math.Abs(lower), math.Abs(upper)) > tolerance {
+		p.Constant = upper
 	}
 	for _, pairs := range all {
 		p.scores(pairs, tolerance)
@@ -118,10 +119,10 @@ func (p *Parity) scores(pairs []pair, tolerance float64) {
 		if slices.ContainsFunc(changes, Change.Differs) {
 			p.Changed++
 		}
-		if difference > tolerance {
+		if !(difference <= tolerance) { // nor is NaN
 			p.Different++
 			if p.First == nil {
-				p.First = &Difference{d.query, d.own.ID, d.own.Score, d.live.Score, changes}
+				p.First = &Difference{d.query, d.own.ID, d.own.Score, d.live.Score - p.Constant, changes}
 			}
 		}
 	}
@@ -175,8 +176,8 @@ func changesOf(d pair) []Change {
 	return list
 }
 
-// Differs reports whether a value is another than in the data, beyond the rounding of float32. The engine has 0 for
-// what is missing in the data.
+// Differs reports whether a value is another than in the data, beyond the rounding of float32, however small both are.
+// The engine has 0 for what is missing in the data.
 func (c Change) Differs() bool {
 	logged, live := c.Logged, c.Live
 	if math.IsNaN(logged) {
@@ -185,5 +186,5 @@ func (c Change) Differs() bool {
 	if math.IsNaN(live) {
 		live = 0
 	}
-	return distance(logged, live) > 1e-6
+	return math.Abs(logged-live) > 1e-6*max(math.Abs(logged), math.Abs(live))
 }

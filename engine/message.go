@@ -17,6 +17,7 @@ func messageOf(body []byte) string {
 	var failure struct {
 		Msg    string `json:"msg"`
 		Reason string `json:"reason"`
+		Trace  string `json:"trace"`
 		Root   []struct {
 			Reason string `json:"reason"`
 		} `json:"root_cause"`
@@ -27,7 +28,9 @@ func messageOf(body []byte) string {
 			text = string(title[1])
 		}
 	} else if json.Unmarshal(answer.Error, &text) != nil && json.Unmarshal(answer.Error, &failure) == nil {
-		text = failure.Msg + failure.Reason
+		if text = failure.Msg + failure.Reason; text == "" { // Solr has no message for errors of its own
+			text, _, _ = strings.Cut(failure.Trace, "\n")
+		}
 		if len(failure.Root) > 0 && failure.Root[0].Reason != "" {
 			text = failure.Root[0].Reason
 		}

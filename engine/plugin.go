@@ -11,7 +11,7 @@ import (
 )
 
 // plugin is the API of the learning-to-rank plugin of Elasticsearch and OpenSearch.
-type plugin struct{ name string }
+type plugin struct{ name, index string }
 
 func (p plugin) title() string { return p.name }
 func (plugin) example() string { return "http://localhost:9200" }

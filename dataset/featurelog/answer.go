@@ -21,8 +21,9 @@ type visitor interface {
 	// [*dataset.SyntaxError] get the place.
 	document(d *document) error
 
-	// answer is called at the end of an answer. query is nil if the answer does not have it.
-	answer(query []byte) error
+	// answer is called at the end of an answer. query is nil if the answer does not have it. partial says why the
+	// engine did not search all documents, "" if it did.
+	answer(query []byte, partial string) error
 }
 
 // document is a logged document.
@@ -109,7 +110,7 @@ func (l *Log) eachRow(in *input.Input, v visitor) error {
 		err = &dataset.SyntaxError{Found: "an empty file", Expected: "an answer of a search engine"}
 	}
 	if err == nil {
-		err = v.answer(nil)
+		err = v.answer(nil, "")
 	}
 	return pairs.Located(err, in.Name, 1)
 }
@@ -162,7 +163,7 @@ func (a *answers) one() error {
 	}
 	var err error = &dataset.SyntaxError{Found: "an answer without documents", Expected: "response.docs of Solr, or hits.hits of Elasticsearch or OpenSearch"}
 	if r.documents {
-		err = a.visitor.answer(r.query)
+		err = a.visitor.answer(r.query, r.partial)
 	}
 	if syntax, ok := errors.AsType[*dataset.SyntaxError](err); ok {
 		return pairs.Located(syntax, a.in.Name, line)
@@ -173,8 +174,10 @@ func (a *answers) one() error {
 // response is what an answer has besides documents.
 type response struct {
 	query     []byte
-	documents bool // it has a list of documents
-	several   bool // it has a list of answers
+	from      int    // how deep the query is within answers; the outermost counts
+	partial   string // why the engine did not search all documents
+	documents bool   // it has a list of documents
+	several   bool   // it has a list of answers
 }
 
 // object reads an object of an answer.
@@ -194,10 +197,15 @@ func (a *answers) object(r *response) error {
 			return a.header(r)
 		case k == "query" && b == '"':
 			text, err := a.Value()
-			if err != nil {
+			if err != nil || r.from > 0 && r.from < a.depth {
 				return err
 			}
+			r.from = a.depth
 			return a.text(&r.query, text, 0)
+		case k == "timed_out" && b == 't':
+			r.partial = `"timed_out": true`
+		case k == "_shards" && b == '{':
+			return a.shards(r)
 		case (k == "response" || k == "hits" || k == "answer") && b == '{':
 			return a.object(r)
 		case (k == "docs" || k == "hits") && b == '[':
@@ -225,7 +233,28 @@ func (a *answers) text(to *[]byte, value []byte, p int) error {
 	return err
 }
 
-// header reads the query of Solr's responseHeader.
+// shards reads whether shards of Elasticsearch or OpenSearch failed.
+func (a *answers) shards(r *response) error {
+	value, err := a.Value()
+	if err != nil {
+		return err
+	}
+	s := &a.scanner
+	s.Reset(value)
+	_, err = s.Object(0, "_shards", func(key []byte, _, p int) (int, error) {
+		if string(key) != "failed" {
+			return s.Skip(p)
+		}
+		failed, next, err := s.Scalar(p)
+		if text := string(failed); text != "0" && text != "" {
+			r.partial = `"failed": ` + text + ` in "_shards"`
+		}
+		return next, err
+	})
+	return err
+}
+
+// header reads the query of Solr's responseHeader, and whether the search was ended early.
 func (a *answers) header(r *response) error {
 	value, err := a.Value()
 	if err != nil {
@@ -234,6 +263,11 @@ func (a *answers) header(r *response) error {
 	s := &a.scanner
 	s.Reset(value)
 	_, err = s.Object(0, "responseHeader", func(key []byte, _, p int) (int, error) {
+		if string(key) == "partialResults" { // true, or "omitted" from Solr 9 on
+			if r.partial = ""; !bytes.HasPrefix(value[p:], []byte("false")) {
+				r.partial = `"partialResults"`
+			}
+		}
 		if string(key) != "params" || p >= len(value) || value[p] != '{' {
 			return s.Skip(p)
 		}

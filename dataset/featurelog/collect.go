@@ -53,7 +53,7 @@ func (c *collector) flush() error {
 }
 
 // answer implements visitor.
-func (c *collector) answer([]byte) error {
+func (c *collector) answer([]byte, string) error {
 	c.reached++
 	c.begun = false
 	return nil
@@ -144,14 +144,17 @@ func number(text []byte) (float32, bool) {
 	return float32(x), err == nil
 }
 
-// constants returns a warning about features with one value.
-func (l *Log) constants() (warnings []string) {
+// doubts returns warnings about partial answers and about features with one value.
+func (l *Log) doubts() (warnings []string) {
+	if l.partial > 0 {
+		warnings = append(warnings, fmt.Sprintf("%s: the engine did not search all documents in %d of %d answers, first for the query %s: found %s", l.name, l.partial, len(l.answers), l.first.query, l.first.reason))
+	}
 	kept := 0
 	for i := range l.queries {
 		kept += l.queries[i].Documents
 	}
 	if kept < 2 {
-		return nil
+		return warnings
 	}
 	for j, r := range l.ranges {
 		if r.low == r.high {

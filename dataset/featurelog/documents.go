@@ -3,6 +3,7 @@ package featurelog
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/listwise/listwise/dataset"
@@ -17,15 +18,16 @@ type Document struct {
 	Features map[string]float64 // by name; a sparse log omits zeros
 }
 
-// ReadDocuments returns the documents of each answer. Every document must have an id, a score and logged features.
-// key is the key of ids, "" for id and _id. Errors name the answers.
+// ReadDocuments returns the documents of each answer. Every document must have an id of its own, a finite score and
+// logged features. An answer of an incomplete search is an error. key is the key of ids, "" for id and _id. Errors name
+// the answers.
 func ReadDocuments(r io.Reader, name, key string, opts dataset.Options) ([][]Document, error) {
 	in, err := input.Hold(r, name, opts, nil)
 	if err != nil {
 		return nil, err
 	}
 	l := &Log{o: Options{Doc: key}, read: opts, scores: true}
-	d := &documents{}
+	d := &documents{seen: make(map[string]bool)}
 	err = l.each(in, d)
 	return d.answers, err
 }
@@ -34,6 +36,7 @@ func ReadDocuments(r io.Reader, name, key string, opts dataset.Options) ([][]Doc
 type documents struct {
 	answers [][]Document
 	of      []Document // the answer that is read
+	seen    map[string]bool
 }
 
 // document implements visitor.
@@ -45,9 +48,16 @@ func (v *documents) document(d *document) error {
 		return d.unlogged()
 	}
 	score, err := strconv.ParseFloat(string(d.score), 64)
+	if err == nil && (math.IsNaN(score) || math.IsInf(score, 0)) {
+		return &dataset.SyntaxError{Found: fmt.Sprintf("the score %s of document %s", d.score, suggest.Quote(d.id)), Expected: "a finite number"}
+	}
 	if err != nil {
 		return &dataset.SyntaxError{Found: fmt.Sprintf("document %s without a score", suggest.Quote(d.id)), Expected: "a number as score (fl=id,score,[features] in Solr) or _score"}
 	}
+	if v.seen[string(d.id)] {
+		return &dataset.SyntaxError{Found: fmt.Sprintf("document %s twice in an answer", suggest.Quote(d.id)), Expected: "every document once"}
+	}
+	v.seen[string(d.id)] = true
 	features := make(map[string]float64, len(d.features))
 	for _, f := range d.features {
 		x := float32(0) // the feature did not match
@@ -63,7 +73,11 @@ func (v *documents) document(d *document) error {
 }
 
 // answer implements visitor.
-func (v *documents) answer([]byte) error {
+func (v *documents) answer(_ []byte, partial string) error {
+	if partial != "" {
+		return &dataset.SyntaxError{Found: "an answer of an incomplete search, " + partial, Expected: "a search of all documents: a larger limit of its time, or all shards"}
+	}
+	clear(v.seen)
 	v.answers, v.of = append(v.answers, v.of), nil
 	return nil
 }

@@ -76,11 +76,13 @@ type Log struct {
 	names   []string // of features
 	index   map[string]int
 	queries []Query
-	number  map[string]int // of queries
-	grades  []float64      // of every document in order, NaN for one that is left out
-	answers []int          // the query of every answer
-	absent  int            // features that documents lack
-	ranges  []span         // of the features' values
+	number  map[string]int                 // of queries
+	grades  []float64                      // of every document in order, NaN for one that is left out
+	answers []int                          // the query of every answer
+	absent  int                            // features that documents lack
+	partial int                            // answers of incomplete searches
+	first   struct{ query, reason string } // of the first of them
+	ranges  []span                         // of the features' values
 }
 
 // span is the smallest and the largest value of a feature.

@@ -188,6 +188,55 @@ func TestConstant(t *testing.T) {
 	}
 }
 
+// Claim: an answer of a search that the engine ended early is warned of in a log, and is an error where an engine's
+// ranking is read. The query of the outermost object counts, wherever it is.
+func TestPartialAnswers(t *testing.T) {
+	const docs = `"response":{"docs":[{"id":"a","score":1,"[features]":"x=1"}]}}`
+	const hits = `"hits":{"hits":[{"_id":"a","_score":1,"matched_queries":{"x":1}}]}}`
+	for text, want := range map[string]string{
+		`{"query":"hat","responseHeader":{"partialResults":true},` + docs:                           `"partialResults"`,
+		`{"query":"hat","answer":{"responseHeader":{"partialResults":"omitted"},` + docs + `}`:      `"partialResults"`,
+		`{"query":"hat","responseHeader":{"partialResults":false},` + docs:                          "",
+		`{"query":"hat","timed_out":true,"_shards":{"total":2,"failed":0},` + hits:                  `"timed_out": true`,
+		`{"query":"hat","answer":{"timed_out":false,"_shards":{"total":2,"failed":1},` + hits + `}`: `"failed": 1 in "_shards"`,
+		`{"query":"hat","answer":{"query":"hood",` + docs + `}`:                                     "",
+		`{"answer":{"query":"hood",` + docs[:len(docs)-1] + `},"query":"hat"}`:                      "",
+	} {
+		d, _, _, err := collect(text, Options{Judged: hatJudged(t)})
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		var warnings []string
+		if want != "" {
+			warnings = []string{"standard input: the engine did not search all documents in 1 of 1 answers, first for the query hat: found " + want}
+		}
+		if diff := cmp.Diff(warnings, d.Warnings); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+		_, err = ReadDocuments(strings.NewReader(text), "the answer", "", dataset.Options{})
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), "the answer:1: found an answer of an incomplete search, "+want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// Claim: scores that order nothing, and documents that an answer has twice, are errors.
+func TestRankings(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"id":"a","score":"NaN","[features]":"x=1"}`:                                                            `found the score NaN of document "a", expected a finite number`,
+		`{"id":"a","score":"-Infinity","[features]":"x=1"}`:                                                      `found the score -Infinity of document "a"`,
+		`{"id":"a","score":null,"[features]":"x=1"}`:                                                             `found document "a" without a score`,
+		`{"id":"a","score":1,"[features]":"x=1"},{"id":"a","score":1,"[features]":"x=1"}`:                        `found document "a" twice in an answer`,
+		`{"id":"a","score":1,"[features]":"x=1"}]}}{"response":{"docs":[{"id":"a","score":1,"[features]":"x=1"}`: "",
+	} {
+		_, err := ReadDocuments(strings.NewReader(`{"response":{"docs":[`+text+"]}}"), "the answer", "", dataset.Options{})
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), "the answer:1: "+want) {
+			t.Errorf("%s: found %v, expected %q", text, err, want)
+		}
+	}
+}
+
 // Claim: an error names the file, the line, and the document and feature that it is about.
 func TestErrors(t *testing.T) {
 	doc := func(rest string) string { return solrBegin + "\n{\"id\":\"a\"," + rest + "}]}}" }

@@ -54,7 +54,7 @@ func (l *Log) Survey(visit func(runs []stream.Run) error) (stream.Shape, error) 
 		return stream.Shape{}, err
 	}
 	l.read.Observe = nil
-	return stream.Shape{Features: len(l.names), FeatureNames: l.names, Fixed: true, DocIDs: true, Later: l.constants}, nil
+	return stream.Shape{Features: len(l.names), FeatureNames: l.names, Fixed: true, DocIDs: true, Later: l.doubts}, nil
 }
 
 // check returns an error about the whole log.
@@ -198,7 +198,7 @@ func (s *surveyor) differs(before []int) (feature int, lacks bool) {
 }
 
 // answer implements visitor.
-func (s *surveyor) answer(query []byte) error {
+func (s *surveyor) answer(query []byte, partial string) error {
 	if s.o.Queries != nil {
 		if len(s.answers) == len(s.o.Queries) {
 			return &dataset.SyntaxError{Found: fmt.Sprintf("more than %d answers", len(s.answers)), Expected: "one for every query of --queries"}
@@ -215,6 +215,11 @@ func (s *surveyor) answer(query []byte) error {
 	const need = 16*3 + 8*2 // bytes of a document: what is seen, and the grade
 	if err := s.mem.Take(int64(len(s.ends))*need, "documents"); err != nil {
 		return err
+	}
+	if partial != "" {
+		if s.partial++; s.partial == 1 {
+			s.first.query, s.first.reason = s.queries[k].ID, partial
+		}
 	}
 	s.answers = append(s.answers, k)
 	q, run, from := &s.queries[k], stream.Run{ID: s.queries[k].ID}, 0

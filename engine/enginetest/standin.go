@@ -24,6 +24,7 @@ type StandIn struct {
 	Requests []string                   // method and path of each
 	Headers  []string                   // Authorization of each
 	Answer   string                     // of a search
+	Searches []string                   // bodies of these
 
 	// Fail, if not nil, is asked before and after each request. It writes an answer in place of the usual one and
 	// returns true, or panics with http.ErrAbortHandler to drop the connection.
@@ -108,9 +109,15 @@ func (s *StandIn) solr(r *http.Request) (int, string) {
 	case r.Method == http.MethodGet && path == "/schema/uniquekey":
 		return http.StatusOK, `{"uniqueKey":"id"}`
 	case r.Method == http.MethodPost && path == "/select":
-		return http.StatusOK, s.Answer
+		return s.search(r)
 	}
 	return http.StatusNotFound, "<html><head><title>Error 404 Not Found</title></head></html>"
+}
+
+func (s *StandIn) search(r *http.Request) (int, string) {
+	body, _ := io.ReadAll(r.Body)
+	s.Searches = append(s.Searches, string(body))
+	return http.StatusOK, s.Answer
 }
 
 func (s *StandIn) putSolr(r *http.Request) (int, string) {
@@ -140,6 +147,8 @@ func (s *StandIn) plugin(r *http.Request) (int, string) {
 	case r.Method == http.MethodGet && strings.HasPrefix(path, sets+"/"):
 		features := s.Stores[strings.TrimPrefix(path, sets+"/")]
 		return http.StatusOK, fmt.Sprintf(`{"found":true,"_source":{"featureset":{"features":%s}}}`, features)
+	case r.Method == http.MethodPost && strings.HasSuffix(path, "/_search"):
+		return s.search(r)
 	case strings.HasPrefix(path, models) && s.Models[name] == nil:
 		return http.StatusNotFound, `{"found":false}`
 	case r.Method == http.MethodGet && strings.HasPrefix(path, models):

@@ -3,12 +3,14 @@ package judgements
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/internal/input"
 	"github.com/listwise/listwise/dataset/internal/pairs"
+	"github.com/listwise/listwise/internal/suggest"
 )
 
 // columns says where a table has its queries, documents and grades.
@@ -74,13 +76,20 @@ func choose(names []string) *columns {
 
 var plain = strings.NewReplacer(" ", "", "_", "", "-", "")
 
-// readCSV reads a table. A row may end before its rating: Quepid writes such rows for queries without ratings.
+// readCSV reads a table. A row may end before its rating: Quepid writes such rows for queries without ratings. A row with
+// more cells than the first has a delimiter without quotes, so its cells are not where the names say.
 func readCSV(in *input.Input, opts dataset.Options, c *columns, j *pairs.Judgements) error {
-	first := true
+	width := 0
 	return pairs.EachRow(in, opts, c.delimiter, func(line int, cells []string) error {
-		if first {
-			first = false
+		if width == 0 {
+			width = len(cells)
 			return nil
+		}
+		if more := slices.IndexFunc(cells[min(width, len(cells)):], func(s string) bool { return s != "" }); more >= 0 {
+			return &dataset.SyntaxError{
+				Found:    fmt.Sprintf("%d cells, the last %s", len(cells), suggest.Quote([]byte(cells[len(cells)-1]))),
+				Expected: fmt.Sprintf("%d as in the first line; a cell with %q needs quotes", width, c.delimiter),
+			}
 		}
 		return j.AddWeighted(line, cell(cells, c.query), cell(cells, c.doc), cell(cells, c.rating), cell(cells, c.weight))
 	})
