@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/listwise/listwise/app/report"
 	"github.com/listwise/listwise/dataset"
@@ -19,9 +20,12 @@ import (
 //go:embed page.gohtml
 var source string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"short": short, "percent": percent, "bars": bars, "share": shareBar, "grade": dataset.FormatGrade, "count": report.Count, "four": func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) },
-}).Parse(source))
+// page is parsed when a page is written, because most commands write none.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"short": short, "percent": percent, "bars": bars, "share": shareBar, "grade": dataset.FormatGrade, "count": report.Count, "four": func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) },
+	}).Parse(source))
+})
 
 type content struct {
 	*Report
@@ -72,7 +76,7 @@ func (r *Report) page() ([]byte, error) {
 	rows := r.rows()
 	for n := len(rows); ; n /= 2 {
 		var b bytes.Buffer
-		if err := page.Execute(&b, r.content(rows[:n])); err != nil {
+		if err := page().Execute(&b, r.content(rows[:n])); err != nil {
 			return nil, err
 		}
 		switch {
