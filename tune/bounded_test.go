@@ -17,13 +17,13 @@ import (
 	"github.com/listwise/listwise/dataset/datafile"
 )
 
-// writeDivided writes queries of 60 documents with 20 features into two folds of different formats, and whole.
-func writeDivided(t *testing.T, queries int) (dir, whole string) {
+// writeDivided writes queries of so many documents with 20 features into two folds of different formats, and whole.
+func writeDivided(t *testing.T, queries, docs int) (dir, whole string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
 	sets := make([]dataset.Builder, 4) // three parts, and all
 	for q := range queries {
-		grades, x := make([]float64, 60), make([]float32, 60*20)
+		grades, x := make([]float64, docs), make([]float32, docs*20)
 		for i := range x {
 			x[i] = float32(rng.IntN(100)) / 100
 		}
@@ -77,7 +77,7 @@ func TestTuningWithinMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector; other tests run the same goroutines")
 	}
-	dir, whole := writeDivided(t, 90)
+	dir, whole := writeDivided(t, 90, 30)
 	all, err := ReadFolds(dir, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestTuningWithinMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	want, wantDivided := outcome(t, boundedConfig(t, all, 0)), outcome(t, boundedConfig(t, divided, 0))
-	part := 4 * int64(30*60*20) // features of a file of a fold
+	part := 4 * int64(30*30*20) // features of a file of a fold
 	for _, most := range []int64{1, part, 3*part + 1, 100 * part} {
 		b := &Bounded{Options: dataset.Options{MaxBytes: 4 << 20}, Features: most}
 		folds, err := b.ReadFolds(dir)
@@ -147,7 +147,7 @@ func same(t *testing.T, want, got string) {
 // Claim: a training that has too little in its share of the memory is done with all of it, and one that has too little
 // in all of it says so.
 func TestTrainingAlone(t *testing.T) {
-	_, whole := writeDivided(t, 30)
+	_, whole := writeDivided(t, 30, 60)
 	b := &Bounded{Options: dataset.Options{MaxBytes: 4 << 20}, Features: 1}
 	d, err := b.Open(whole)
 	if err != nil {
@@ -178,7 +178,7 @@ func TestTrainingAlone(t *testing.T) {
 
 // Claim: files that fit the limit one by one and not together are an error, which tells so; caches, which are mapped, take none.
 func TestFilesTooLargeTogether(t *testing.T) {
-	dir, whole := writeDivided(t, 90)
+	dir, whole := writeDivided(t, 90, 60)
 	const part = 4 * 30 * 60 * 20 // bytes of features of a file of a fold, of which four are text or tables
 	_, err := ReadFolds(dir, dataset.Options{MaxBytes: 3 * part})
 	if !errors.Is(err, dataset.ErrTooLarge) || !strings.Contains(err.Error(), "6 files of features that take more than") {

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/listwise/listwise/app/report"
@@ -21,9 +22,12 @@ import (
 //go:embed page.gohtml
 var source string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"short": short, "brief": brief, "percent": percent, "count": report.Count, "bar": bar, "label": report.Label, "sentence": sentence, "number": number, "between": between, "ends": func(low, high float64) string { return between(&low, &high) }, "day": day, "hundred": func(share float64) float64 { return 100 * share },
-}).Parse(source))
+// page is parsed when a page is written, because most commands write none.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"short": short, "brief": brief, "percent": percent, "count": report.Count, "bar": bar, "label": report.Label, "sentence": sentence, "number": number, "between": between, "ends": func(low, high float64) string { return between(&low, &high) }, "day": day, "hundred": func(share float64) float64 { return 100 * share },
+	}).Parse(source))
+})
 
 const (
 	// mostRows is the largest number of ranks, slots and arms in plots and tables.
@@ -102,7 +106,7 @@ func (r *Report) page() ([]byte, error) {
 	all := c.Queries
 	return report.Fit(r.config.MaxBytes, len(all), "queries", func(b *bytes.Buffer, n int) error {
 		c.Queries, c.Left = all[:n], len(all)-n
-		return page.Execute(b, c)
+		return page().Execute(b, c)
 	})
 }
 

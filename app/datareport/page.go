@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/listwise/listwise/app/report"
 	"github.com/listwise/listwise/dataset"
@@ -19,9 +20,12 @@ import (
 //go:embed page.gohtml
 var source string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"short": short, "percent": percent, "bars": bars, "share": shareBar, "grade": dataset.FormatGrade, "count": report.Count, "four": func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) },
-}).Parse(source))
+// page is parsed when a page is written, because most commands write none.
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"short": short, "percent": percent, "bars": bars, "share": shareBar, "grade": dataset.FormatGrade, "count": report.Count, "four": func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) },
+	}).Parse(source))
+})
 
 type content struct {
 	*Report
@@ -70,7 +74,7 @@ func (r *Report) Size() (size, features int, err error) {
 func (r *Report) page() ([]byte, error) {
 	rows := r.rows()
 	return report.Fit(r.config.MaxBytes, len(rows), "features", func(b *bytes.Buffer, n int) error {
-		return page.Execute(b, r.content(rows[:n]))
+		return page().Execute(b, r.content(rows[:n]))
 	})
 }
 

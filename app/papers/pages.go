@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/listwise/listwise/internal/svg"
 )
@@ -142,9 +143,12 @@ var escape = strings.NewReplacer("|", `\|`, "*", `\*`, "<", "&lt;", "`", "\\`", 
 //go:embed page
 var pageFiles embed.FS
 
-var allPage = template.Must(template.New("all.gohtml").Funcs(template.FuncMap{
-	"verdict": func(v Verdict) string { return verdictClass[v] },
-}).ParseFS(pageFiles, "page/all.gohtml"))
+// allPage is parsed when the page is written, because most commands write none.
+var allPage = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("all.gohtml").Funcs(template.FuncMap{
+		"verdict": func(v Verdict) string { return verdictClass[v] },
+	}).ParseFS(pageFiles, "page/all.gohtml"))
+})
 
 // verdictClass maps verdicts to the CSS class of their cells.
 var verdictClass = map[Verdict]string{Reproduced: "same", Better: "better", Worse: "worse", OrderChanged: "turned", NotInformative: "not", NotComparable: "not"}
@@ -207,7 +211,7 @@ func (a *All) WriteHTML(w io.Writer) error {
 		}
 		p.Outcomes = append(p.Outcomes, o)
 	}
-	return allPage.Execute(w, p)
+	return allPage().Execute(w, p)
 }
 
 // verdictShare is a segment of the bar at the top of the page.

@@ -64,7 +64,7 @@ func TestDigitsNeedNoEscape(t *testing.T) {
 			t.Errorf("%q stands twice", c)
 		}
 	}
-	if !strings.Contains(script, "const digits = '"+digits+"'") {
+	if !strings.Contains(script(), "const digits = '"+digits+"'") {
 		t.Error("the script has other digits")
 	}
 }

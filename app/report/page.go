@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 	"strconv"
+	"sync"
 )
 
 //go:embed page
@@ -17,10 +18,13 @@ var files embed.FS
 // scripts are the scripts of the page. A script follows the scripts that it needs.
 var scripts = []string{"data.js", "svg.js", "plots.js", "queries.js", "features.js", "trees.js", "measures.js", "explorer.js", "main.js"}
 
+// The page is put together when the first page is written, because most commands write none.
 var (
-	script = mustJoin(scripts...)
-	style  = mustJoin("style.css")
-	page   = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{"count": Count}).ParseFS(files, "page/page.gohtml"))
+	script = sync.OnceValue(func() string { return mustJoin(scripts...) })
+	style  = sync.OnceValue(func() string { return mustJoin("style.css") })
+	page   = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{"count": Count}).ParseFS(files, "page/page.gohtml"))
+	})
 )
 
 func mustJoin(names ...string) string {
@@ -50,12 +54,12 @@ func (r *Report) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return page.Execute(w, content{
+	return page().Execute(w, content{
 		view:    r.view,
 		Details: len(r.pieces),
 		Data:    template.JS(text), //nolint:gosec // json.Marshal leaves nothing that ends a script
-		Script:  template.JS(script),
-		Style:   template.CSS(style),
+		Script:  template.JS(script()),
+		Style:   template.CSS(style()),
 		Policy:  policy(),
 	})
 }
@@ -71,7 +75,7 @@ func (r *Report) json() ([]byte, error) {
 // policy returns the content security policy. It allows only the page's own script and style, and
 // no loading. So a query's name cannot run as code.
 func policy() string {
-	return "default-src 'none'; img-src data:; script-src '" + digest(script) + "'; style-src '" + digest(style) + "'; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; img-src data:; script-src '" + digest(script()) + "'; style-src '" + digest(style()) + "'; base-uri 'none'; form-action 'none'"
 }
 
 // Count formats a number of things, with the singular one or the plural many.
@@ -83,7 +87,7 @@ func Count(n int, one, many string) string {
 }
 
 // Style returns the style sheet of the page, for other pages with the same look.
-func Style() string { return style }
+func Style() string { return style() }
 
 // StylePolicy returns a content security policy that allows only the given style.
 func StylePolicy(style string) string {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
@@ -55,16 +56,23 @@ func logistic(v float64) float64 { return 1 / (1 + elementary.Exp(-v)) }
 
 func logit(p float64) float64 { return elementary.Log(p / (1 - p)) }
 
+// normalQuantiles are the quantiles of the standard normal distribution in the middles of 100 equal parts.
+var normalQuantiles = sync.OnceValue(func() (z [100]float64) {
+	for k := range z {
+		z[k] = float64(math.Sqrt2 * elementary.Erfinv(float64((float64(2*float64(k))+1)/float64(len(z)))-1))
+	}
+	return z
+})
+
 // meanLogit returns m such that logistic(m + spread·Z) has mean p, where Z is standard normal. It bisects, and
 // computes the mean over quantiles of Z.
 func meanLogit(p, spread float64) float64 {
-	const points = 100
+	quantiles := normalQuantiles()
 	low, high := -50.0, 50.0
 	for range 60 {
 		m, mean := float64((low+high)/2), 0.0
-		for k := range points {
-			z := float64(math.Sqrt2 * elementary.Erfinv(float64((float64(2*float64(k))+1)/points)-1))
-			mean += float64(logistic(m+float64(spread*z)) / points)
+		for _, z := range &quantiles {
+			mean += float64(logistic(m+float64(spread*z)) / float64(len(quantiles)))
 		}
 		if mean < p {
 			low = m

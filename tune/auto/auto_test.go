@@ -157,13 +157,13 @@ func TestTrialsAgainstTheirDefinition(t *testing.T) {
 // Claim: the result does not depend on the number of trainings side by side, nor on an interruption.
 func TestRunRepeats(t *testing.T) {
 	d := generated(t, 40, 1)
-	c := Config{Tune: tune.Config{Seed: 3}, Data: d, Parts: 2, Trials: 14}
+	c := Config{Tune: tune.Config{Seed: 3}, Data: d, Parts: 2, Trials: 8}
 	want := mustRun(t, c)
 	c.Tune.Jobs, c.Tune.Dir = 1, t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	broken := c
 	broken.Observe = func(p Progress) {
-		if p.Done == 16 {
+		if p.Done == 9 {
 			cancel()
 		}
 	}
@@ -198,14 +198,14 @@ func TestRunWithinTime(t *testing.T) {
 // Claim: on fresh queries the model is better than the best single feature by a wide margin. In nine of ten runs the
 // interval of the table holds their value: at least 16 of 20 do with a probability of 96 %.
 func TestTableTellsTheTruth(t *testing.T) {
-	runs, least := 1, 0
+	runs, least, trials := 1, 0, 6
 	if long.Enabled() {
-		runs, least = 20, 16
+		runs, least, trials = 20, 16, 16
 	}
-	fresh := generated(t, 2000, 1000)
+	fresh := generated(t, 1000, 1000)
 	within := 0
 	for seed := range uint64(runs) {
-		r := mustRun(t, Config{Tune: tune.Config{Seed: seed, Select: measure.MustParse("ndcg@10", measure.Standard)}, Data: generated(t, 60, seed+1), Trials: 16})
+		r := mustRun(t, Config{Tune: tune.Config{Seed: seed, Select: measure.MustParse("ndcg@10", measure.Standard)}, Data: generated(t, 60, seed+1), Trials: trials})
 		scores, err := r.Model.Score(fresh)
 		if err != nil {
 			t.Fatal(err)

@@ -75,14 +75,14 @@ func TestLimitHoldsAllOfIt(t *testing.T) {
 	}
 	for name, line := range texts {
 		var text []byte
-		for i := range 50_000 {
+		for i := range 20_000 {
 			text = append(text, line(i)...)
 		}
 		path := filepath.Join(t.TempDir(), "f")
 		if err := os.WriteFile(path, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		low, high := int64(1), int64(1<<30)
+		low, high := int64(1), int64(16<<20)
 		for high-low > high/100 {
 			limit := (low + high) / 2
 			if _, err := openFile(path, dataset.Options{MaxBytes: limit, Workers: 2}); err == nil {
