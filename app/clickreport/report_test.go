@@ -271,7 +271,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// Claim: the examples are the queries with the most fitted pages. Their numbers are those of the pages.
+// Claim: the examples are the queries with the most fitted pages. Their numbers equal sums over the pages.
 func TestExamples(t *testing.T) {
 	pages := pagesOf(2000, exchanged, byPosition)
 	r := built(t, pages, Config{Queries: 2})
