@@ -60,7 +60,7 @@ func TestClicksFlagsThatDoNothing(t *testing.T) {
 		"propensities p.jsonl --method trust":                                   "(--judged)",
 		"ab p.jsonl --users users.csv":                                          "--users: found none of its columns in --measures and --before",
 		"ab two.jsonl":                                                          "the name of one (--experiment)",
-		"plan --share 0.6 --seed 3":                                             "--seed is for --difference, expected it without --share",
+		"plan --share 0.6 --seed 3":                                             "--seed is for the difference of a measure, expected it without --share",
 		"simulate --data d.txt --model m.json --click pbm.json --out out.jsonl": "--click pbm.json, --top 10: found slot",
 	} {
 		if code, out, errs := call(append([]string{"clicks"}, strings.Fields(args)...)...); code != exitUsage || !strings.Contains(errs, want) {

@@ -68,7 +68,7 @@ func (f *planFlags) run(cmd *cobra.Command, env *environment) error {
 	var err error
 	switch {
 	case given("share"):
-		if err := refuse(cmd, "is for --difference, expected it without --share", "difference", "deviation", "correlation", "planned", "seed"); err != nil {
+		if err := refuse(cmd, "is for the difference of a measure, expected it without --share", "difference", "deviation", "correlation", "planned", "seed"); err != nil {
 			return err
 		}
 		note = "The tests find the share with probability %v, by binomial distributions."
