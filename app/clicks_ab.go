@@ -89,6 +89,9 @@ func (f *abFlags) run(cmd *cobra.Command, env *environment, args []string) error
 	if err := f.chooseMeasures(&s, &plan, columns, texts); err != nil {
 		return err
 	}
+	if f.users != "" && plan.Values == nil && columns[f.before] == nil && texts[f.before] == nil {
+		return usageErrorf("--users: found none of its columns in --measures and --before, expected one")
+	}
 	if plan.Shares, err = parseArmShares(f.shares); err != nil {
 		return err
 	}
@@ -118,6 +121,13 @@ func (f *abFlags) run(cmd *cobra.Command, env *environment, args []string) error
 	}
 	if r.Several > 0 {
 		env.note("warning: %s shown several arms and left out: the split does not keep users apart", counted(r.Several, "user was", "users were"))
+	}
+	for _, t := range r.Tables {
+		for _, d := range t.Differences {
+			if math.IsInf(d.Plain.DF, 0) {
+				env.note("note: %s has the same value for all users of %s, and for all of %s: the interval and p tell nothing", t.Measure, d.Arm, d.Baseline)
+			}
+		}
 	}
 	if err := f.print(env, r); err != nil {
 		return err

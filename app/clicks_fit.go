@@ -53,6 +53,21 @@ func (c *clickFit) options() (o model.Options, err error) {
 	return o, nil
 }
 
+// unused returns an error about flags that do nothing for the models to fit.
+func (c *clickFit) unused(cmd *cobra.Command, kinds []*model.Kind) (err error) {
+	some := func(is func(k *model.Kind) bool) bool { return slices.ContainsFunc(kinds, is) }
+	if !some(func(k *model.Kind) bool { return k.Exact }) {
+		err = refuse(cmd, "needs dcm or sdbn to fit", "exact")
+	}
+	if err == nil && !some(func(k *model.Kind) bool { return k.Iterates || k.Exact && c.exact }) {
+		err = refuse(cmd, "needs a model without a closed form to fit, or --exact", "iterations")
+	}
+	if err == nil && !some((*model.Kind).Grades) {
+		err = refuse(cmd, "needs a model with parameters of documents to fit", "prior")
+	}
+	return err
+}
+
 // fault returns the error to report for an error of a fit.
 func (c *clickFit) fault(args []string, err error) error {
 	if err == model.ErrNoClicks { //nolint:errorlint // returned as it is
@@ -218,14 +233,15 @@ func (f *clicksFitFlags) run(cmd *cobra.Command, env *environment, args []string
 		return err
 	}
 	r := fitReport{flags: f, list: list}
-	if r.counts, r.pagesOf, err = f.count(cmd, env, args, list, judged != nil); err != nil {
+	var tally *click.Tally
+	if r.counts, r.pagesOf, tally, err = f.count(cmd, env, args, list, judged != nil); err != nil {
 		return err
 	}
 	if err := f.fit(cmd, env, args, r.counts, list, options); err != nil {
 		return err
 	}
 	if f.valid != nil {
-		if r.compared, err = f.compare(cmd, env, list); err != nil {
+		if r.compared, err = f.compare(cmd, env, tally, args, list); err != nil {
 			return err
 		}
 	}
@@ -250,27 +266,36 @@ func (f *clicksFitFlags) checkChoice(cmd *cobra.Command, list []clickModel) erro
 			return usageErrorf("--out: found the fitted model %s, expected names of models to fit", m.name)
 		}
 	}
-	for _, name := range []string{"ranks", "resamples"} {
-		if cmd.Flags().Changed(name) && f.valid == nil {
-			return usageErrorf("--%s needs --valid", name)
+	var fitted []*model.Kind
+	for _, m := range list {
+		if m.model == nil {
+			fitted = append(fitted, m.kind)
 		}
 	}
-	for _, name := range []string{"relevance", "measures", "min-pages", "convention", "threshold", "conflicts"} {
-		if cmd.Flags().Changed(name) && f.judgements == "" {
-			return usageErrorf("--%s needs --judgements", name)
-		}
+	err := f.unused(cmd, fitted)
+	if err == nil && f.valid == nil {
+		err = refuse(cmd, "needs --valid", "ranks")
 	}
-	return nil
+	if err == nil && f.judgements == "" {
+		err = refuse(cmd, "needs --judgements", "relevance", "measures", "min-pages", "convention", "threshold", "conflicts")
+	}
+	if err == nil && f.valid == nil && f.judgements == "" {
+		err = refuse(cmd, "needs --valid or --judgements", "resamples", "seed")
+	}
+	if err == nil && f.resamples == 0 {
+		err = refuse(cmd, "needs --resamples above 0", "seed")
+	}
+	return err
 }
 
 // count reads the pages. The number of pages of each query is nil if nobody needs it.
-func (f *clicksFitFlags) count(cmd *cobra.Command, env *environment, args []string, list []clickModel, byQuery bool) (*click.Counts, map[string]int, error) {
+func (f *clicksFitFlags) count(cmd *cobra.Command, env *environment, args []string, list []clickModel, byQuery bool) (*click.Counts, map[string]int, *click.Tally, error) {
 	c := &click.Counts{Mem: f.account(), Keep: slices.ContainsFunc(list, func(m clickModel) bool { return m.kind.Patterns })}
 	var pagesOf map[string]int
 	if byQuery {
 		pagesOf = map[string]int{}
 	}
-	_, err := f.read(cmd, env, "", args, func(p *click.Page) error {
+	tally, err := f.read(cmd, env, "", args, func(p *click.Page) error {
 		if byQuery {
 			pagesOf[strings.Clone(p.Query)]++
 		}
@@ -279,7 +304,7 @@ func (f *clicksFitFlags) count(cmd *cobra.Command, env *environment, args []stri
 	if err == nil {
 		warnOfFixedOrder(env, c, mapped(list, func(m clickModel) *model.Kind { return m.kind }))
 	}
-	return c, pagesOf, err
+	return c, pagesOf, tally, err
 }
 
 // warnOfFixedOrder warns if a model cannot tell why users click, since each document stood in one slot only.
@@ -313,10 +338,10 @@ func (f *clicksFitFlags) fit(cmd *cobra.Command, env *environment, args []string
 }
 
 // compare measures the models on the held-out pages.
-func (f *clicksFitFlags) compare(cmd *cobra.Command, env *environment, list []clickModel) (c *model.Comparison, err error) {
+func (f *clicksFitFlags) compare(cmd *cobra.Command, env *environment, t *click.Tally, args []string, list []clickModel) (c *model.Comparison, err error) {
 	s := new(model.Sample)
 	s.Mem = f.account()
-	if _, err := f.read(cmd, env, "valid", f.valid, s.Add); err != nil {
+	if err := f.readValid(cmd, env, t, args, f.valid, s.Add); err != nil {
 		return nil, err
 	}
 	models := mapped(list, func(m clickModel) *model.Model { return m.model })

@@ -58,7 +58,8 @@ Columns:
   mean               posterior mean, if grade is a level
   low, high          interval of 95 % of the mean
   impressions        pages with the document
-  examinations       expected number of users who looked at it
+  examinations       expected number of users who looked at it, given the clicks above it
+                     and not the clicks on it, so clicks may be more
   clicks             pages with a click on it
   document_weight    expected examinations, scaled to mean 1
 
@@ -106,6 +107,9 @@ func (f *clicksJudgeFlags) run(cmd *cobra.Command, env *environment, args []stri
 	}
 	if !k.Grades() {
 		return usageErrorf("--model %s: the model has no grades of documents, expected another", k.Name)
+	}
+	if err := f.unused(cmd, []*model.Kind{k}); err != nil {
+		return err
 	}
 	scale, err := f.scale(cmd)
 	if err != nil {

@@ -3,6 +3,7 @@ package app
 import (
 	"io/fs"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
@@ -86,6 +87,47 @@ func (f *pagesFlags) readQuietly(cmd *cobra.Command, env *environment, flag stri
 	return o.Tally, nil
 }
 
+// readValid reads held-out pages, and warns of those with ids of the log, of which t is the tally, and of its files.
+func (f *pagesFlags) readValid(cmd *cobra.Command, env *environment, t *click.Tally, paths, valid []string, use func(*click.Page) error) error {
+	same := 0
+	_, err := f.read(cmd, env, "valid", valid, func(p *click.Page) error {
+		if t.Has(p) {
+			same++
+		}
+		return use(p)
+	})
+	if same > 0 {
+		env.note("warning: --valid: %s also among the pages of the fit, so the measures are too good", counted(same, "page is", "pages are"))
+	} else if path := commonFile(paths, valid); path != "" && err == nil {
+		env.note("warning: --valid: %s is also a file of the fit, so the measures are too good", path)
+	}
+	return err
+}
+
+// commonFile returns a path of the second list whose file is in the first one, too, "" if there is none.
+func commonFile(a, b []string) string {
+	for _, path := range b {
+		for _, other := range a {
+			x, err := os.Stat(path)
+			y, err2 := os.Stat(other)
+			if err == nil && err2 == nil && os.SameFile(x, y) {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
+// refuse returns an error about the first of the flags that is given.
+func refuse(cmd *cobra.Command, why string, names ...string) error {
+	for _, name := range names {
+		if cmd.Flags().Changed(name) {
+			return usageErrorf("--%s %s", name, why)
+		}
+	}
+	return nil
+}
+
 // pass reads all files once.
 func (f *pagesFlags) pass(cmd *cobra.Command, env *environment, flag string, paths []string, o click.Options, use func(*click.Page) error) error {
 	for _, path := range paths {
@@ -127,7 +169,13 @@ func (f *pagesFlags) notes(env *environment, t *click.Tally) {
 		env.note("warning: the pages have members that are not known and were ignored: %s", strings.Join(t.Unknown, ", "))
 	}
 	if t.Incomplete > 0 {
-		env.note("note: %s cut off and left out", counted(t.Incomplete, "last line was", "last lines were"))
+		env.note("note: %s cut off and left out", counted(t.Incomplete, "last page was", "last pages were"))
+	}
+	if t.Doubtful > 0 {
+		env.note("warning: %s cut off: the last row has no line end, or all other pages have more rows", counted(t.Doubtful, "last page of a table may be", "last pages of tables may be"))
+	}
+	if t.Weightless > 0 {
+		env.note("note: %s weight 0 and %s left out", counted(t.Weightless, "page has", "pages have"), was(t.Weightless))
 	}
 	if t.Repeated > 0 {
 		env.note("note: %s an id that occurred before and %s left out", counted(t.Repeated, "page has", "pages have"), was(t.Repeated))

@@ -33,9 +33,9 @@ of the measure with its value before the experiment, as "clicks ab --before" use
 size counts the users of each arm.
 
 The first row is a single test at the end. The second is a test that may be looked at any
-time: it usually ends earlier than its size, half of the time at the median. Its size is
-exact for shares. For differences it is by simulation, with the confidence sequence that
-is tightest at --planned users.`,
+time: it usually ends earlier than its size, half of the time at the median. Both sizes are
+exact for shares. For differences the first is by the normal approximation. The second is
+by simulation, with the confidence sequence that is tightest at --planned users.`,
 		Example: `  listwise clicks plan --share 0.55
   listwise clicks plan --difference 0.05 --deviation 0.8 --correlation 0.6`,
 		Args: noArgs,
@@ -63,12 +63,15 @@ type planJSON struct {
 func (f *planFlags) run(cmd *cobra.Command, env *environment) error {
 	given := cmd.Flags().Changed
 	j := planJSON{Unit: "users with a preference", Power: f.power}
+	note := "By the normal approximation, the tests find the difference with probability %v; below 50 units they find less."
 	var s stats.Size
 	var err error
 	switch {
-	case given("share") && (given("difference") || given("deviation") || given("correlation") || given("planned")):
-		return usageErrorf("--share: expected it without --difference, --deviation, --correlation and --planned")
 	case given("share"):
+		if err := refuse(cmd, "is for the difference of a measure, expected it without --share", "difference", "deviation", "correlation", "planned", "seed"); err != nil {
+			return err
+		}
+		note = "The tests find the share with probability %v, by binomial distributions."
 		if s, err = stats.SignSize(f.share, f.power); err != nil {
 			return usageErrorf("--share, --power: %w", err)
 		}
@@ -86,7 +89,7 @@ func (f *planFlags) run(cmd *cobra.Command, env *environment) error {
 	return env.print(report{
 		columns: []string{"test", j.Unit, "median"}, keys: 1,
 		rows:  [][]any{{"once, at the end", j.Fixed, nil}, {"at any time", j.Any, j.Median}},
-		notes: []string{"", fmt.Sprintf("By the normal approximation, the tests find the difference with probability %v; below 50 units they find less. Half of the tests at any time end by the median.", f.power)},
+		notes: []string{"", fmt.Sprintf(note+" Half of the tests at any time end by the median.", f.power)},
 		json:  j,
 	})
 }

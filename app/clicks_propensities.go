@@ -109,7 +109,7 @@ examination of a position-based model that "listwise clicks fit" wrote, instead 
 }
 
 func (f *propensitiesFlags) run(cmd *cobra.Command, env *environment, args []string) error {
-	o, value, err := f.options()
+	o, value, err := f.options(cmd)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (f *propensitiesFlags) run(cmd *cobra.Command, env *environment, args []str
 		return err
 	}
 	if f.from != "" {
-		return f.fromModel(env, args)
+		return f.fromModel(cmd, env, args)
 	}
 	if err := f.readData(cmd, env, &o); err != nil {
 		return err
@@ -138,13 +138,20 @@ func (f *propensitiesFlags) run(cmd *cobra.Command, env *environment, args []str
 		return usageErrorf("%s: %w", strings.Join(mapped(args, inputName), ", "), refusals(env, err))
 	}
 	e.By = f.by
+	if err := f.unused(cmd, e.Method); err != nil {
+		env.note("note: a flag was not used: %v", err)
+	}
 	return f.write(env, e)
 }
 
 // fromModel takes the propensities of a click model.
-func (f *propensitiesFlags) fromModel(env *environment, args []string) error {
-	if len(args) > 0 || f.method != "" || f.by != "" || f.data != "" || f.judged != "" {
-		return usageErrorf("--from takes the propensities of a model, expected no pages, --method, --by, --data and --judged")
+func (f *propensitiesFlags) fromModel(cmd *cobra.Command, env *environment, args []string) error {
+	if len(args) > 0 {
+		return usageErrorf("--from takes the propensities of a model, expected no pages")
+	}
+	const why = "is for pages, expected it without --from"
+	if err := refuse(cmd, why, "method", "by", "top", "across-time", "published-weights", "least-squares", "iterations", "data", "judged", "max-missing", "bootstrap", "seed", "duplicates", "drop-users-above"); err != nil {
+		return err
 	}
 	m, err := clickmodel.Load(f.from)
 	if err != nil {
@@ -186,7 +193,7 @@ func refusals(env *environment, err error) error {
 	return errors.New("found a log that tells propensities by no method, expected what is named above")
 }
 
-func (f *propensitiesFlags) options() (o propensity.Options, value func(*click.Page) string, err error) {
+func (f *propensitiesFlags) options(cmd *cobra.Command) (o propensity.Options, value func(*click.Page) string, err error) {
 	o = propensity.Options{
 		Method: propensity.Method(f.method), Top: f.top, AcrossTime: f.acrossTime, Published: f.published, Squares: f.leastSquares,
 		MaxMissing: f.maxMissing, Iterations: f.iterations, Resamples: f.resamples, Seed: f.seed,
@@ -197,24 +204,19 @@ func (f *propensitiesFlags) options() (o propensity.Options, value func(*click.P
 	if f.iterations > mostIterations || f.resamples > mostResamples {
 		return o, nil, usageErrorf("--iterations %d --bootstrap %d: expected at most %d and %d", f.iterations, f.resamples, mostIterations, mostResamples)
 	}
-	for _, n := range []struct {
-		flag    string
-		given   bool
-		methods []propensity.Method
-	}{
-		{"--across-time", f.acrossTime, []propensity.Method{propensity.Harvest}},
-		{"--published-weights", f.published, []propensity.Method{propensity.Harvest}},
-		{"--least-squares", f.leastSquares, []propensity.Method{propensity.Harvest}},
-		{"--judged", f.judged != "", []propensity.Method{propensity.Trust}},
-		{"--data", f.data != "", []propensity.Method{propensity.Regress, propensity.Dual}},
-		{"--iterations", f.iterations != 0, []propensity.Method{propensity.EM, propensity.Regress, propensity.Dual}},
-	} {
-		if n.given && f.method != "" && !slices.Contains(n.methods, o.Method) {
-			return o, nil, usageErrorf("%s is for --method %s, found %s", n.flag, orList(n.methods), f.method)
-		}
+	if f.method != "" {
+		err = f.unused(cmd, o.Method)
+	} else {
+		err = refuse(cmd, "is for --method trust", "judged")
 	}
-	if f.judged != "" && o.Method != propensity.Trust {
-		return o, nil, usageErrorf("--judged is for --method trust")
+	if err == nil && f.data == "" {
+		err = refuse(cmd, "needs --data", "max-missing")
+	}
+	if err == nil && f.resamples == 0 {
+		err = refuse(cmd, "needs --bootstrap above 0", "seed")
+	}
+	if err != nil {
+		return o, nil, err
 	}
 	if f.by != "" {
 		if value = pageColumns[f.by]; value == nil {
@@ -222,6 +224,27 @@ func (f *propensitiesFlags) options() (o propensity.Options, value func(*click.P
 		}
 	}
 	return o, value, nil
+}
+
+// unused returns an error about a flag that does nothing for a method.
+func (f *propensitiesFlags) unused(cmd *cobra.Command, m propensity.Method) error {
+	harvest, features := []propensity.Method{propensity.Harvest}, []propensity.Method{propensity.Regress, propensity.Dual}
+	iterate := append([]propensity.Method{propensity.EM}, features...)
+	drawn := append([]propensity.Method{propensity.Harvest, propensity.Trust}, iterate...)
+	for _, n := range []struct {
+		methods []propensity.Method
+		flags   []string
+	}{
+		{harvest, []string{"across-time", "published-weights", "least-squares"}}, {[]propensity.Method{propensity.Trust}, []string{"judged"}},
+		{features, []string{"data", "max-missing"}}, {iterate, []string{"iterations"}}, {drawn, []string{"bootstrap", "seed"}},
+	} {
+		if !slices.Contains(n.methods, m) {
+			if err := refuse(cmd, fmt.Sprintf("is for --method %s, found %s", orList(n.methods), m), n.flags...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // orList lists methods.

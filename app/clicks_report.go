@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/listwise/listwise/app/clickreport"
-	"github.com/listwise/listwise/click"
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
@@ -93,7 +92,12 @@ func (f *clicksReportFlags) config(cmd *cobra.Command, env *environment, args []
 		}
 		c.Models = append(c.Models, m.kind)
 	}
-	return c, nil
+	if f.valid != nil && f.resamples == 0 {
+		if err := refuse(cmd, "needs --resamples above 0, or held-out pages to draw", "seed"); err != nil {
+			return c, err
+		}
+	}
+	return c, f.unused(cmd, c.Models)
 }
 
 // namesOfFiles names the files of a log on a page, "" if there are none.
@@ -119,7 +123,7 @@ func (f *clicksReportFlags) run(cmd *cobra.Command, env *environment, args []str
 		return err
 	}
 	if f.valid != nil {
-		if _, err := f.read(cmd, env, "valid", f.valid, func(p *click.Page) error { return log.AddHeld(p) }); err != nil {
+		if err := f.readValid(cmd, env, tally, args, f.valid, log.AddHeld); err != nil {
 			return err
 		}
 	}

@@ -125,7 +125,11 @@ func (f *simulateFlags) run(ctx context.Context, env *environment) error {
 	if s.Queries, err = f.queries(ctx, env, paths); err != nil {
 		return err
 	}
-	if err := s.Prepare(); err != nil {
+	err = s.Prepare()
+	if has[*clickmodel.UnknownError](err) {
+		return usageErrorf("--click %s, --top %d: %w", f.click, f.top, err)
+	}
+	if err != nil {
 		return usageErrorf("%s: %w", inputName(f.data), err)
 	}
 	if m, ok := s.Clicks.(*simulate.Fitted); ok && m.Unseen > 0 {

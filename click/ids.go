@@ -39,8 +39,7 @@ func (s *pageIDs) file(name string) (before uint32) {
 
 // add adds the id of a page in a line of the last file. If the id is known, first names its line.
 func (s *pageIDs) add(id string, before uint32, line int, mem *memory.Account) (first string, known bool, err error) {
-	a, b := maphash.String(s.seeds[0], id), maphash.String(s.seeds[1], id)
-	key := [3]uint32{uint32(a), uint32(a >> 32), uint32(b)}
+	key := s.key(id)
 	if at, known := s.at[key]; known {
 		return s.place(at), true, nil
 	}
@@ -51,6 +50,18 @@ func (s *pageIDs) add(id string, before uint32, line int, mem *memory.Account) (
 	s.at[key] = at
 	s.files[len(s.files)-1].end = at
 	return "", false, nil
+}
+
+// has reports whether the id of a page is known.
+func (s *pageIDs) has(id string) bool {
+	_, known := s.at[s.key(id)]
+	return known
+}
+
+// key returns the hash of an id.
+func (s *pageIDs) key(id string) [3]uint32 {
+	a, b := maphash.String(s.seeds[0], id), maphash.String(s.seeds[1], id)
+	return [3]uint32{uint32(a), uint32(a >> 32), uint32(b)}
 }
 
 // place names the line of a number.

@@ -141,7 +141,21 @@ func memberAt(key []byte, last int) int {
 	return slices.IndexFunc(members[:last+1], func(m member) bool { return m.name == string(key) })
 }
 
-var clickedAt, clicksAt = memberAt([]byte("clicked"), -1), memberAt([]byte("clicks"), -1)
+// The places of members that others need.
+var clickedAt, clicksAt, swapAt, exchangedAt = placeOf("clicked"), placeOf("clicks"), placeOf("swap"), placeOf("exchanged")
+
+func placeOf(name string) int { return memberAt([]byte(name), -1) }
+
+// whether returns an error unless a page with documents drawn for exchange says whether they were exchanged.
+func (p *Page) whether(swap, exchanged bool) error {
+	switch {
+	case p.Swapped != [2]int{} && !swap:
+		return bad("swapped without swap", "swap, which says whether the ranks were exchanged")
+	case p.Pairs != 0 && !exchanged:
+		return bad("pairs without exchanged", "exchanged, the upper ranks of the exchanged pairs, [] if none were")
+	}
+	return nil
+}
 
 // mostUnknown is the largest number of unknown members that are remembered.
 const mostUnknown = 20
@@ -180,11 +194,8 @@ func (b *batch) parseLine(p *Page, line string) error {
 		}
 		err = b.clicked(clicked, p)
 	}
-	if err == nil && p.Swapped != [2]int{} && seen&(1<<memberAt([]byte("swap"), -1)) == 0 {
-		return bad("swapped without swap", "swap, which says whether the ranks were exchanged")
-	}
-	if err == nil && p.Pairs != 0 && seen&(1<<memberAt([]byte("exchanged"), -1)) == 0 {
-		return bad("pairs without exchanged", "exchanged, the upper ranks of the exchanged pairs, [] if none were")
+	if err == nil {
+		err = p.whether(seen&(1<<swapAt) != 0, seen&(1<<exchangedAt) != 0)
 	}
 	if err != nil {
 		return err

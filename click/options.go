@@ -37,7 +37,9 @@ type Tally struct {
 
 	Anonymous int // of these pages, those without a user; each is a unit of its own
 
-	Incomplete int // last lines that were cut off, and left out
+	Incomplete int // last pages that were cut off, and left out
+	Doubtful   int // last pages of tables that may have been cut off between rows or within the last row
+	Weightless int // pages that were left out because their weight is 0
 	Repeated   int // pages that were left out because their id occurred before
 	Dropped    int // pages that Options.Drop left out
 
@@ -45,3 +47,6 @@ type Tally struct {
 
 	ids pageIDs
 }
+
+// Has reports whether a page with the id of another one was read.
+func (t *Tally) Has(p *Page) bool { return p.ID != "" && t.ids.at != nil && t.ids.has(p.ID) }

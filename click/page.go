@@ -59,7 +59,7 @@ type Page struct {
 	Shuffled int // number of documents from the top in uniformly random order
 
 	Candidates []string // all documents that could have been shown, or nil
-	Orders     []Order  // all rankings that could have been shown, or nil
+	Orders     []Order  // all rankings that could have been shown, the one shown among them, or nil
 
 	Weight float64 // the page counts as this many pages
 	Line   int     // line in the file, 0 if none
@@ -192,9 +192,12 @@ func (p *Page) checkCandidates() error {
 	return nil
 }
 
-// checkOrders returns an error unless the possible rankings have probabilities whose sum is at most 1.
+// checkOrders returns an error unless the ranking shown is among the possible ones, whose probabilities have the sum 1.
 func (p *Page) checkOrders() error {
-	sum := 0.0
+	if p.Orders == nil {
+		return nil
+	}
+	sum, shown := 0.0, false
 	for i, o := range p.Orders {
 		if d, twice := repeated(o.Docs); twice {
 			return bad(fmt.Sprintf("document %q twice in ranking %d of orders", d, i+1), "each document once")
@@ -206,10 +209,14 @@ func (p *Page) checkOrders() error {
 			return err
 		}
 		sum += o.Probability
+		shown = shown || slices.Equal(o.Docs, p.Docs)
 	}
 	const slack = 1e-6 // probabilities may be rounded
-	if sum > 1+slack {
-		return bad(fmt.Sprintf("orders with probabilities of %v in total", sum), "at most 1")
+	switch {
+	case math.Abs(sum-1) > slack:
+		return bad(fmt.Sprintf("orders with probabilities of %v in total", sum), "1")
+	case !shown:
+		return bad("orders without the ranking shown", "it among them: the log says that a ranking was shown that could not have been shown")
 	}
 	return nil
 }

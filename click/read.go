@@ -20,7 +20,7 @@ import (
 // a line, or a table (CSV, TSV, Parquet) with a document a row. Text may be compressed by gzip or zstandard. The
 // path "-" is standard input. The page and its slices are valid until use returns; its strings stay valid.
 //
-// A last line that is cut off is left out, since a log may still be written. Any other error in the content is a
+// A last page that is cut off is left out, since a log may still be written. So are pages of weight 0. Any other error in the content is a
 // [*dataset.SyntaxError], which names the file and the line.
 func Read(ctx context.Context, path string, o Options, use func(*Page) error) error {
 	k := newIntake(path, o, use)
@@ -41,7 +41,7 @@ func Read(ctx context.Context, path string, o Options, use func(*Page) error) er
 		k.size = info.Size()
 	}
 	err := k.read(ctx, in, file, blocks)
-	if err == nil && k.pages > 0 && k.weight == 0 {
+	if err == nil && k.pages == 0 && k.weightless > 0 {
 		err = &dataset.SyntaxError{File: k.name, Found: "weights of 0 alone", Expected: "a page with a positive weight"}
 	}
 	return err
@@ -51,12 +51,13 @@ func Read(ctx context.Context, path string, o Options, use func(*Page) error) er
 type intake struct {
 	Options
 
-	name   string
-	size   int64 // of the file, 0 if unknown
-	use    func(*Page) error
-	lines  uint32 // of the files before
-	pages  int    // of this file
-	weight float64
+	name  string
+	size  int64 // of the file, 0 if unknown
+	use   func(*Page) error
+	lines uint32 // of the files before
+	pages int    // of this file
+
+	weightless int // pages of this file
 }
 
 func newIntake(path string, o Options, use func(*Page) error) *intake {
@@ -228,6 +229,11 @@ func (k *intake) page(p *Page) error {
 		k.Tally.Dropped++
 		return nil
 	}
+	if p.Weight == 0 {
+		k.weightless++
+		k.Tally.Weightless++
+		return nil
+	}
 	if p.User == "" {
 		k.Tally.Anonymous++
 	}
@@ -235,7 +241,6 @@ func (k *intake) page(p *Page) error {
 		return err
 	}
 	k.pages++
-	k.weight += p.Weight
 	k.Tally.Pages++
 	k.Tally.Weight += p.Weight
 	if err := k.use(p); err != nil {

@@ -109,7 +109,7 @@ func rich(n int) []*Page {
 		}
 		if maybe() {
 			p.Candidates = append(copied(p.Docs), "z")
-			p.Orders = []Order{{p.Docs, 0.25}, {[]string{"z", "y"}, 0.5}}
+			p.Orders = []Order{{p.Docs, 0.25}, {[]string{"z", "y"}, 0.75}}
 		}
 		pages = append(pages, p)
 	}
@@ -254,7 +254,9 @@ func TestBadPages(t *testing.T) {
 		{with(`"shuffled":3`), "3 shuffled documents, expected 0 to 2"},
 		{with(`"candidates":["a"]`), `document "b", which is no candidate, expected all documents among the candidates`},
 		{with(`"candidates":["a","b","a"]`), `candidate "a" twice, expected each document once`},
-		{with(`"orders":[[["a"],0.5],[["b"],0.6]]`), "orders with probabilities of 1.1 in total, expected at most 1"},
+		{with(`"orders":[[["a"],0.5],[["b"],0.6]]`), "orders with probabilities of 1.1 in total, expected 1"},
+		{with(`"orders":[[["a","b"],0.5],[["b","a"],0.4]]`), "orders with probabilities of 0.9 in total, expected 1"},
+		{with(`"orders":[[["b","a"],1]]`), "orders without the ranking shown, expected it among them: the log says that a ranking was shown that could not have been shown"},
 		{with(`"orders":[[["a"]]]`), "a ranking of orders without a probability, expected [[ids], probability]"},
 		{with(`"orders":[[[],1]]`), "no documents in ranking 1 of orders, expected at least one"},
 		{with(`"weight":-1`), "weight -1, expected a finite number of 0 or more"},
@@ -295,6 +297,8 @@ func TestBadTables(t *testing.T) {
 		{"page,query,docs\np,\"q,a\n", "2: found a wrong quote, expected cells with quotes as \"…\", doubled inside"},
 		{"page,query,docs,swapped\np,q,a,\"[1,2]\"\n", "2: found swapped without swap, expected swap, which says whether the ranks were exchanged"},
 		{"page,query,docs,swapped,swap\np,q,a,\"[1,2]\",\n", "2: found swapped without swap, expected swap, which says whether the ranks were exchanged"},
+		{"page,query,docs,pairs\np,q,a,1\np,q,b,1\n", "2: found pairs without exchanged, expected exchanged, the upper ranks of the exchanged pairs, [] if none were"},
+		{"page,query,docs,pairs,exchanged\np,q,a,1,\np,q,b,1,\n", "2: found pairs without exchanged, expected exchanged, the upper ranks of the exchanged pairs, [] if none were"},
 		{"hello\n", "1: found \"hello\", expected pages: JSON lines, a CSV or TSV table or Parquet"},
 	} {
 		_, err := readAll(c.text, Options{})
@@ -353,6 +357,69 @@ func TestIncompleteLastLine(t *testing.T) {
 		if _, err := readAll(table+last+"\n", Options{}); err == nil {
 			t.Errorf("%q is no error", last)
 		}
+	}
+}
+
+// Claim: where a table may be cut off between rows or within the last cell, the last page is counted as doubtful.
+func TestDoubtfulLastPage(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("page,query,docs,clicks\n")
+	for n := range 6 {
+		fmt.Fprintf(&text, "p%d,q,a,1\np%d,q,b,0\np%d,q,c,10\n", n, n, n)
+	}
+	whole := text.String()
+	for cut, want := range map[string]int{
+		whole:                                      0,
+		strings.TrimSuffix(whole, "\n"):            1, // or the last cell is cut off
+		strings.TrimSuffix(whole, "0\n"):           1,
+		strings.TrimSuffix(whole, "p5,q,c,10\n"):   1, // all other pages have three rows
+		whole + "p6,q,a,1\n" + "p7,q,a,1\n":        0, // pages differ
+		"page,query,docs\np,q,a\np,q,b\nr,q,a\n":   0, // too few pages to tell
+		strings.ReplaceAll(whole, ",", "\t") + "p": 0, // the last row is incomplete, so its page is left out
+	} {
+		o := Options{Tally: new(Tally)}
+		if _, err := readAll(cut, o); err != nil || o.Tally.Doubtful != want {
+			t.Errorf("%q: found %d doubtful pages, %v, expected %d", cut[max(0, len(cut)-30):], o.Tally.Doubtful, err, want)
+		}
+	}
+}
+
+// Claim: compressed files that are cut off are errors, whatever their format.
+func TestCutOffCompressedFiles(t *testing.T) {
+	for _, name := range []string{"p.jsonl.gz", "p.jsonl.zst", "p.csv.gz", "p.csv.zst", "p.parquet"} {
+		path := filepath.Join(t.TempDir(), name)
+		err := Write(path, func(add func(*Page) error) error {
+			for _, p := range rich(300) {
+				if err := add(p); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{len(text) / 2, len(text) - 9, len(text) - 1} {
+			if err := os.WriteFile(path, text[:n], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := Read(context.Background(), path, Options{}, func(*Page) error { return nil }); err == nil || !strings.Contains(err.Error(), path) {
+				t.Errorf("%s, %d of %d bytes: found %v, expected an error that names the file", name, n, len(text), err)
+			}
+		}
+	}
+}
+
+// Claim: pages of weight 0 are left out and counted.
+func TestPagesWithoutWeight(t *testing.T) {
+	o := Options{Tally: new(Tally)}
+	pages, err := readAll(`{"query":"q","user":"u","docs":["1"],"weight":0}`+"\n"+`{"query":"q","docs":["2"]}`+"\n", o)
+	if err != nil || len(pages) != 1 || pages[0].Docs[0] != "2" || o.Tally.Weightless != 1 || o.Tally.Users.Len() != 0 || o.Tally.Pages != 1 {
+		t.Errorf("found %d pages, %v, %+v", len(pages), err, o.Tally)
 	}
 }
 

@@ -1,6 +1,7 @@
 package click
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -78,7 +79,7 @@ var columns = []column{
 	}},
 	{name: "pairs", kind: flat.Whole, cell: func(p *Page, _ int) cell { return numberCell(float64(p.Pairs), p.Pairs == 0) }},
 	{name: "exchanged", cell: func(p *Page, _ int) cell {
-		return jsonCell(p.Exchanged != nil, func(b []byte) []byte { return appendInts(b, p.Exchanged, 1) })
+		return jsonCell(p.Pairs != 0, func(b []byte) []byte { return appendInts(b, p.Exchanged, 1) })
 	}},
 	{name: "shuffled", kind: flat.Whole, cell: func(p *Page, _ int) cell { return numberCell(float64(p.Shuffled), p.Shuffled == 0) }},
 	{name: "candidates", cell: func(p *Page, _ int) cell {
@@ -120,8 +121,13 @@ type table struct {
 
 	current Page
 	first   []string // cells of its first row
-	swap    bool     // the page has a cell of swap
 	values  batch    // reads cells
+
+	swap, exchanged bool // the page has a cell of swap, of exchanged
+
+	ended  int  // pages that ended
+	rows   int  // of each of these
+	uneven bool // but they do not have the same number of rows
 }
 
 // choose returns the indices of the columns to read.
@@ -218,7 +224,7 @@ func (t *table) begin(line int) {
 		Docs: p.Docs[:0], Slots: p.Slots[:0], Clicks: p.Clicks[:0], Team: p.Team[:0], Propensities: p.Propensities[:0],
 		Weight: 1, Line: line,
 	}
-	t.swap = false
+	t.swap, t.exchanged = false, false
 	b := &t.values
 	b.strings, b.ints, b.floats = b.strings[:0], b.ints[:0], b.floats[:0]
 }
@@ -247,13 +253,22 @@ func (t *table) end() error {
 			return located(bad(fmt.Sprintf("%s in %d of %d rows of a page", f.name, f.len, n), "all rows or none"), t.name, p.Line)
 		}
 	}
-	if used.Swapped != [2]int{} && !t.swap {
-		return located(bad("swapped without swap", "swap, which says whether the ranks were exchanged"), t.name, p.Line)
-	}
-	if err := used.Check(); err != nil {
+	if err := cmp.Or(used.whether(t.swap, t.exchanged), used.Check()); err != nil {
 		return located(err, t.name, p.Line)
 	}
+	t.uneven = t.uneven || t.ended > 0 && n != t.rows
+	t.ended, t.rows = t.ended+1, n
 	return t.intake.page(&used)
+}
+
+// last passes the last page on. It may be cut off if its last row has no line feed, or if it has fewer rows than all
+// other pages, which have the same number.
+func (t *table) last(open bool) error {
+	const some = 5 // pages; fewer may have the same number of rows by chance
+	if open || t.ended >= some && !t.uneven && len(t.current.Docs) < t.rows {
+		t.Tally.Doubtful++
+	}
+	return t.end()
 }
 
 // member reads the cell of a member of the page.
@@ -272,11 +287,14 @@ func (t *table) member(name, text string) error {
 		}
 		return err
 	}
-	if name == "swap" {
+	switch name {
+	case "swap":
 		text, t.swap = strings.ToLower(text), true
+	case "exchanged":
+		t.exchanged = true
 	}
 	t.json(text)
-	next, err := members[memberAt([]byte(name), -1)].read(b, p, 0)
+	next, err := members[placeOf(name)].read(b, p, 0)
 	return t.whole(next, name, err)
 }
 
@@ -353,7 +371,7 @@ func (t *table) readDelimited(ctx context.Context, text io.Reader, delimiter run
 		f.burnt = 0
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return t.end()
+			return t.last(f.last != '\n')
 		}
 		if err != nil {
 			if cut, ok := errors.AsType[*csv.ParseError](err); ok && f.last != '\n' && cut.StartLine == cut.Line {

@@ -24,7 +24,15 @@ func Write(name string, fill func(add func(*Page) error) error) error {
 }
 
 // WriteTo does the work of [Write] for a stream.
-func WriteTo(w io.Writer, name string, fill func(add func(*Page) error) error) error {
+func WriteTo(w io.Writer, name string, unchecked func(add func(*Page) error) error) error {
+	fill := func(add func(*Page) error) error {
+		return unchecked(func(p *Page) error {
+			if err := checkText(p); err != nil {
+				return err
+			}
+			return add(p)
+		})
+	}
 	kind := compress.ByName(name)
 	ending := strings.ToLower(path.Ext(name))
 	if kind != compress.Plain {
@@ -54,9 +62,6 @@ func writeText(w io.Writer, ending string, fill func(add func(*Page) error) erro
 	const most = 1 << 16
 	buf := make([]byte, 0, 2*most)
 	err := fill(func(p *Page) error {
-		if err := checkText(p); err != nil {
-			return err
-		}
 		if buf = AppendJSON(buf, p); len(buf) < most {
 			return nil
 		}
@@ -83,9 +88,6 @@ func writeDelimited(w io.Writer, delimiter rune, fill func(add func(*Page) error
 		return err
 	}
 	err := fill(func(p *Page) error {
-		if err := checkText(p); err != nil {
-			return err
-		}
 		for r := range p.Docs {
 			for i, c := range columns {
 				v := c.cell(p, r)
@@ -110,9 +112,6 @@ func writeParquet(w io.Writer, fill func(add func(*Page) error) error) error {
 	}
 	z := flat.NewWriter(w, all)
 	err := fill(func(p *Page) error {
-		if err := checkText(p); err != nil {
-			return err
-		}
 		for r := range p.Docs {
 			for i, c := range columns {
 				v := c.cell(p, r)

@@ -271,7 +271,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// Claim: the examples are the queries with the most fitted pages. Their numbers are those of the pages.
+// Claim: the examples are the queries with the most fitted pages. Their numbers equal sums over the pages.
 func TestExamples(t *testing.T) {
 	pages := pagesOf(2000, exchanged, byPosition)
 	r := built(t, pages, Config{Queries: 2})
@@ -360,7 +360,7 @@ func TestPoorLogs(t *testing.T) {
 		"one page":     {pagesOf(1, nil, func(*rand.Rand, []float64) []int { return []int{1, 0, 0, 0, 0} }), report.Look, ""},
 		"one document": {pagesOf(100, func(_ *rand.Rand, _ int, p *click.Page) { p.Docs = p.Docs[:1] }, byPosition), report.Look, "All pages have one document"},
 		"few units":    {pagesOf(40, nil, byPosition), report.Look, "units are held out, so the intervals of click models are rough"},
-		"no weight":    {pagesOf(40, func(_ *rand.Rand, number int, p *click.Page) { p.Weight = float64(number % 2) }, byPosition), report.Look, "the weights of 40 pages"[4:]},
+		"weights":      {pagesOf(40, func(_ *rand.Rand, number int, p *click.Page) { p.Weight = float64(1 + number%2) }, byPosition), report.Look, "the weights of 40 pages"[4:]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := built(t, c.pages, Config{Queries: 2, Resamples: 10})

@@ -6,7 +6,7 @@ package model
 type ccm struct{}
 
 func newCCM() *Kind {
-	return &Kind{Name: "ccm", Title: "click chain model", Patterns: true, attracts: true, shared: shared{"continuation", three, byNothing}, law: ccm{}}
+	return &Kind{Name: "ccm", Title: "click chain model", Iterates: true, Patterns: true, attracts: true, shared: shared{"continuation", three, byNothing}, law: ccm{}}
 }
 
 func (ccm) parts(shared, a, _, on []float64) float64 {

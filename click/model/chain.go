@@ -39,13 +39,14 @@ func fullChain(c chain, v *view) {
 	}
 }
 
-// walk is a page with what is known of its latent states. The ranks after the last click are its tail; a page
-// without clicks is all tail. Up to the last click, users looked at every rank.
+// walk has probabilities of the latent states of a page. The tail of a page has the ranks below the last click, or all
+// ranks if there is none. Users looked at every rank above the tail. All probabilities are given the clicks above the
+// tail.
 //
 //	none[r] = P(no click at r and below | look at r) = (1−a)(1−K⁰+K⁰ none[r+1])
 //	look[r] = P(look at r, no click in the tail above r)
 //	miss[r] = P(no look at r, no click in the tail above r)
-//	tail    = P(no click in the tail), all given the clicks up to the last
+//	tail    = P(no click in the tail)
 //
 // So P(look at r | page) = look·none/tail and P(attracted at r | page) = a·miss/tail.
 type walk struct {

@@ -6,7 +6,7 @@ package model
 type dbn struct{}
 
 func newDBN() *Kind {
-	return &Kind{Name: "dbn", Title: "dynamic Bayesian network", Patterns: true, attracts: true, satisfies: true, shared: shared{"continuation", one, byNothing}, law: dbn{}}
+	return &Kind{Name: "dbn", Title: "dynamic Bayesian network", Iterates: true, Patterns: true, attracts: true, satisfies: true, shared: shared{"continuation", one, byNothing}, law: dbn{}}
 }
 
 func (dbn) parts(shared, _, s, on []float64) float64 {

@@ -270,7 +270,7 @@ func TestWiden(t *testing.T) {
 	}
 }
 
-// Claim: quantiles of Beta distributions are those of bisection, also of tiny and of huge parameters.
+// Claim: quantiles of Beta distributions equal the results of bisection, also of tiny and of huge parameters.
 func TestQuantile(t *testing.T) {
 	for _, a := range []float64{1e-6, .003, .2, 1, 1.5, 30, 1e4, 1e8} {
 		for _, b := range []float64{1e-6, .01, .7, 1, 4, 500, 1e6} {

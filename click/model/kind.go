@@ -12,6 +12,9 @@ type Kind struct {
 	Title string
 	Exact bool // the model has a closed form, and an exact fit by expectation maximisation
 
+	// Iterates reports that every fit is by expectation maximisation.
+	Iterates bool
+
 	// Patterns reports that fits need the patterns of the counts.
 	Patterns bool
 

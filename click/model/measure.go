@@ -21,8 +21,8 @@ type Estimate struct{ Value, Low, High float64 }
 type Measures struct {
 	LogLikelihood Estimate // mean over pages of the mean over ranks of ln P(click or none | clicks above)
 
-	// Perplexities are 2^−(mean over pages of log₂ P) by rank, and their means over ranks. 1 is perfect,
-	// 2 is a coin.
+	// The perplexity of a rank is 2^−(mean of log₂ P over pages). That of the model is the mean over ranks. It is 1 for
+	// perfect predictions and 2 for those of a coin.
 	Perplexity  Estimate // P of a click or none, the clicks above not known
 	Conditional Estimate // P given the clicks above
 	Ranks       []RankMeasures

@@ -55,7 +55,7 @@ func pagesOf(s *Sample) (pages []*click.Page) {
 	return pages
 }
 
-// Claim: measures are those of their definitions, computed page by page.
+// Claim: measures agree with their definitions, computed page by page.
 func TestMeasures(t *testing.T) {
 	train, test := sampleOf(t, 1, 400), sampleOf(t, 2, 300)
 	models := fitted(t, &train.Counts, Options{})
@@ -224,7 +224,7 @@ func TestWorkers(t *testing.T) {
 			first = text
 		}
 		if text != first {
-			t.Errorf("%d workers: the results differ from those of one", workers)
+			t.Errorf("%d workers: the results differ from the results with one worker", workers)
 		}
 	}
 }

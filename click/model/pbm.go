@@ -7,7 +7,7 @@ import "github.com/listwise/listwise/click"
 type pbm struct{ byAttraction }
 
 func newPBM() *Kind {
-	return &Kind{Name: "pbm", Title: "position-based model", attracts: true, shared: shared{"examination", perSlot, bySlot}, law: pbm{}}
+	return &Kind{Name: "pbm", Title: "position-based model", Iterates: true, attracts: true, shared: shared{"examination", perSlot, bySlot}, law: pbm{}}
 }
 
 func (pbm) cells(d *Data) *cells { return d.cellsBy(func(c click.Cell) int { return int(c.Slot) }) }

@@ -8,7 +8,7 @@ import "github.com/listwise/listwise/click"
 type ubm struct{ byAttraction }
 
 func newUBM() *Kind {
-	return &Kind{Name: "ubm", Title: "user browsing model", attracts: true, shared: shared{"examination", perAbove, byRank}, law: ubm{}}
+	return &Kind{Name: "ubm", Title: "user browsing model", Iterates: true, attracts: true, shared: shared{"examination", perAbove, byRank}, law: ubm{}}
 }
 
 func (ubm) cells(d *Data) *cells {

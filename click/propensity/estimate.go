@@ -250,11 +250,11 @@ func (l *Log) supports(order []int, o *Options) error {
 		return l.refuse(Harvest, o.harvest.joined(), order, found)
 	case Regress, Dual:
 		if o.Features == nil && (o.Regression == nil || o.Method == Dual) {
-			return &Refusal{Method: o.Method, Found: "no features of documents", Supply: "expected judged data with the features of the documents"}
+			return &Refusal{Method: o.Method, Found: "no features of documents", Supply: "expected judged data with the features of the documents (--data)"}
 		}
 	case Trust:
 		if o.Grade == nil {
-			return &Refusal{Method: Trust, Found: "no grades", Supply: "clicks tell trust only up to a linear function of relevance, expected grades of some documents"}
+			return &Refusal{Method: Trust, Found: "no grades", Supply: "clicks tell trust only up to a linear function of relevance, expected grades of some documents (--judged)"}
 		}
 	case EM:
 	}

@@ -350,8 +350,8 @@ func TestBetweenParts(t *testing.T) {
 	}
 }
 
-// Claim: parts that differ are shrunk between their own estimates and those of all pages, and a part that tells nothing
-// has those of all pages.
+// Claim: parts that differ are shrunk from their own estimates toward the estimates of all pages. A part that tells
+// nothing has the estimates of all pages.
 func TestParts(t *testing.T) {
 	w := newWorld(5)
 	l := &Log{Interventions: true, Value: func(p *click.Page) string { return p.Arm }}

@@ -18,13 +18,13 @@ type Measure struct {
 // MeasureNames describes the names that ParseMeasure accepts.
 const MeasureNames = "clicks, clicked-pages, clicks@K, rr or abandonment"
 
-// ParseMeasure returns the measure of a name:
+// ParseMeasure returns a measure by its name. The names are
 //
-//	clicks         number of clicked documents
-//	clicked-pages  number of pages with a click
-//	clicks@K       number of clicked documents on the first K ranks
-//	rr             mean over pages of the reciprocal rank of the first click, 0 without clicks
-//	abandonment    share of pages without clicks
+//   - clicks: the number of clicked documents
+//   - clicked-pages: the number of pages with a click
+//   - clicks@K: the number of clicked documents on the first K ranks
+//   - rr: the reciprocal rank of the first click, or 0 without clicks, as the mean over pages
+//   - abandonment: the share of pages without clicks
 func ParseMeasure(name string) (Measure, error) {
 	m := Measure{Name: name}
 	switch name {

@@ -149,7 +149,7 @@ func outcome(t *testing.T, s *Preferences, pages []*click.Page) Outcome {
 }
 
 // Claim: the test at any time looks when a user comes first and at the end, and sees of each user the pages
-// until then: e-value and first rejection are those of a new count of all pages at each look. The order of
+// until then: e-value and first rejection equal a new count of all pages at each look. The order of
 // the file changes nothing.
 func TestAnyTimeSeesNoFuture(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))

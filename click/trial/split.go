@@ -60,7 +60,7 @@ func (s *Split) Belongs(p *click.Page) (bool, error) {
 		return true, nil
 	}
 	if s.begun {
-		return false, bad(fmt.Sprintf("the experiments %q and %q", s.Experiment, p.Experiment), "the name of one")
+		return false, bad(fmt.Sprintf("the experiments %q and %q", s.Experiment, p.Experiment), "the name of one (--experiment)")
 	}
 	return false, nil
 }

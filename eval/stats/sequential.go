@@ -84,13 +84,13 @@ func boundary(low, high float64, rejected func(x float64) bool) float64 {
 // guarantee is for large samples, since it estimates the variance.
 const SequenceFrom = 200
 
-// MeanSequence returns the half-width, in standard deviations, of the asymptotic confidence sequence of
-// a mean at sample size n (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas, Time-uniform central limit
-// theory and asymptotic confidence sequences, Annals of Statistics 52(6), 2024):
+// MeanSequence returns the half-width of a confidence sequence of a mean at sample size n, in standard
+// deviations. The sequence is asymptotic. Its source is Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas,
+// Annals of Statistics 52(6), 2024.
 //
 //	√(2(nρ²+1)/(n²ρ²) · log(√(nρ²+1)/α))    ρ² = (−2 log α + log(−2 log α + 1)) / planned
 //
-// It is tightest about n = planned.
+// It is tightest near n = planned.
 func MeanSequence(n, planned float64) float64 {
 	l := float64(-2 * elementary.Log(Alpha))
 	rho := (l + elementary.Log(l+1)) / planned // ρ²

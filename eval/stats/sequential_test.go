@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/testing/long"
 )
 
@@ -283,7 +284,39 @@ func TestWelch(t *testing.T) {
 	}
 }
 
-// Claim: sizes are those of the formulas, and as many runs of the sequential tests as the power says
+// Claim: from the size for a share on, the sign test has the power, and just below it has not. Level and power are sums over
+// all outcomes.
+func TestSignSizes(t *testing.T) {
+	outcomes := func(share float64, n int) []float64 { // probabilities of 0, 1, … wins
+		p := make([]float64, n+1)
+		for w := range p {
+			logs := elementary.LogGamma(float64(n+1)) - elementary.LogGamma(float64(w+1)) - elementary.LogGamma(float64(n-w+1))
+			p[w] = math.Exp(logs + float64(w)*math.Log(share) + float64(n-w)*math.Log1p(-share))
+		}
+		return p
+	}
+	for _, share := range []float64{0.3, 0.57, 0.6, 0.8, 0.99} {
+		for _, power := range []float64{0.5, 0.8, 0.95} {
+			s, err := SignSize(share, power)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := max(1, s.Fixed-1); n < s.Fixed+s.Fixed/3+40; n += 1 + n/100 {
+				even, own, tail, reached := outcomes(0.5, n), outcomes(share, n), 0.0, 0.0
+				for w := range n/2 + 1 {
+					if tail += even[w]; 2*tail <= Alpha {
+						reached += own[w] + own[n-w]
+					}
+				}
+				if (reached >= power) != (n >= s.Fixed) {
+					t.Errorf("share %v, power %v: the power is %.6f at %d, and the size %d", share, power, reached, n, s.Fixed)
+				}
+			}
+		}
+	}
+}
+
+// Claim: sizes agree with published and computed ones, and as many runs of the sequential tests as the power says
 // reject within the size, in simulations that share nothing with its computation.
 func TestSizes(t *testing.T) {
 	runs := 200
@@ -306,7 +339,7 @@ func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		share float64
 		fixed int
-	}{{0.55, 783}, {0.6, 194}, {0.3, 47}} {
+	}{{0.55, 820}, {0.6, 210}, {0.3, 54}} {
 		s, err := SignSize(c.share, 0.8)
 		t.Log(c.share, s)
 		if err != nil || s.Fixed != c.fixed {

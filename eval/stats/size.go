@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/listwise/listwise/internal/elementary"
@@ -22,10 +23,7 @@ type Size struct {
 const LeastShare = 0.002
 
 // SignSize returns the number of wins and losses that show that a win has the given probability and not
-// ½. Fixed is the size of the sign test by the normal approximation:
-//
-//	⌈((z(α/2)/2 + z(β)·√(p(1−p))) / (p−½))²⌉
-//
+// ½. Fixed is the size of the sign test from which on its power is at least as great, by binomial distributions.
 // The others are of [LogE], looked at after each win or loss, by the exact distribution of the time at
 // which it rejects. share is a number between 0 and 1 and at least LeastShare from ½. power is from
 // ½ to .999.
@@ -37,7 +35,7 @@ func SignSize(share, power float64) (Size, error) {
 		return Size{}, err
 	}
 	z := float64(normalQuantile(1-Alpha/2)/2) + float64(normalQuantile(power)*math.Sqrt(float64(share*(1-share))))
-	s := Size{Fixed: ceilSquare(z / (share - 0.5))}
+	s := Size{Fixed: signSize(share, power, ceilSquare(z/(share-0.5)))}
 	for n, stopped := 1, newStopping(share); s.Any == 0; n++ {
 		p := stopped.next()
 		if s.Median == 0 && p >= 0.5 {
@@ -48,6 +46,28 @@ func SignSize(share, power float64) (Size, error) {
 		}
 	}
 	return s, nil
+}
+
+// signSize returns the least size from which on the sign test has a power, given the size by the normal approximation.
+// The power has steps, so the search goes down from a size above them.
+func signSize(share, power float64, normal int) (size int) {
+	tail := func(p float64, m, n int) float64 { // P(m wins or more)
+		if m > n {
+			return 0
+		}
+		return elementary.Beta(float64(m), float64(n-m+1), p)
+	}
+	n := normal + 4*int(math.Sqrt(float64(normal))) + 20
+	m := n/2 + 1 + sort.Search(n/2, func(i int) bool { return 2*tail(0.5, n/2+1+i, n) <= Alpha }) // wins or losses that reject
+	for ; n > 0; n-- {
+		for m > n/2+1 && 2*tail(0.5, m-1, n) <= Alpha {
+			m--
+		}
+		if tail(share, m, n)+tail(1-share, m, n) < power {
+			return n + 1
+		}
+	}
+	return 1
 }
 
 func checkPower(power float64) error {
