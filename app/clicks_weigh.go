@@ -90,8 +90,9 @@ func textsOf[T ~string](list []T) []string {
 	return mapped(list, func(v T) string { return string(v) })
 }
 
-// log reads the pages. keep keeps the distinct pages, for rows of pages.
-func (w *weighing) log(cmd *cobra.Command, env *environment, flag string, paths []string, e *propensity.Estimate, keep bool) (*weigh.Log, error) {
+// log reads the pages. keep keeps the distinct pages, for rows of pages. The features are in memory already.
+func (w *weighing) log(cmd *cobra.Command, env *environment, flag string, paths []string, features *dataset.Dataset, e *propensity.Estimate, keep bool) (*weigh.Log, error) {
+	w.account().Held(features.FeatureBytes())
 	l := &weigh.Log{}
 	l.Mem, l.Keep = w.account(), keep
 	if e != nil && e.Parts != nil {
@@ -105,8 +106,13 @@ func (w *weighing) log(cmd *cobra.Command, env *environment, flag string, paths 
 func (w *weighing) table(ctx context.Context, env *environment, l *weigh.Log, features *dataset.Dataset, o weigh.Options, from string) (t *weigh.Table, err error) {
 	if o.Debias == weigh.Robust {
 		if o.Regression, err = w.regress(ctx, features); err != nil {
-			return nil, err
+			return nil, hintAtMemory(err)
 		}
+		copied := features.FeatureBytes() // by a regression while it runs
+		if err := w.account().Take(copied, "training data of the regression"); err != nil {
+			return nil, hintAtMemory(err)
+		}
+		defer w.account().Give(copied)
 	}
 	err = env.during("weighing clicks", func() error {
 		t, err = l.Table(ctx, features, o)
@@ -244,7 +250,7 @@ func (f *weighFlags) run(cmd *cobra.Command, env *environment, args []string) er
 	if err != nil {
 		return err
 	}
-	l, err := f.log(cmd, env, "", args, o.Propensities, false)
+	l, err := f.log(cmd, env, "", args, features, o.Propensities, false)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/internal/testing/long"
+	"github.com/listwise/listwise/learn/method"
 )
 
 // clicked writes a log of pages and its propensities to the working folder, beside the data of the guide.
@@ -133,6 +137,29 @@ func TestTrainFromClicksByPairs(t *testing.T) {
 	for k, v := range clicked {
 		if want := 1 / math.Sqrt(float64(k+1)); math.Abs(v-want) > 0.06 {
 			t.Errorf("slot %d: ratio %.3f, expected about %.3f", k+1, v, want)
+		}
+	}
+}
+
+// Claim: every method learns from clicks at its defaults, or the error says what to use.
+func TestEveryMethodLearnsFromClicksOrSaysWhatToUse(t *testing.T) {
+	if !long.Enabled() {
+		t.Skip("trains all methods")
+	}
+	clicked(t)
+	mustCall(t, "train", "--method", "singlefeature", "--set", "feature=1", "--missing", "zero", "--train", "train.csv", "--model", "bm25.json", "--no-record")
+	mustCall(t, "clicks", "simulate", "--data", "train.csv", "--model", "bm25.json", "--order", "noise:0.3", "--pages", "2000", "--out", "pages.jsonl")
+	mustCall(t, "clicks", "propensities", "pages.jsonl", "--bootstrap", "0", "--out", "theta.json")
+	refused := []string{"mle", "expgain", "l2", "l3", "convexloss", "exploss", "combined", "svmmap", "mcrank", "prank"}
+	for _, m := range method.List() {
+		code, _, errs := call("train", "--method", m.Name, "--clicks", "pages.jsonl", "--train", "train.csv", "--missing", "zero", "--propensities", "theta.json",
+			"--regression", "logistic", "--twin-share", "0", "--no-record", "--model", "m.json")
+		if slices.Contains(refused, m.Name) {
+			if code != exitUsage || !strings.Contains(errs, "found grades of clicks, which are fractions; expected --method ") {
+				t.Errorf("%s: exit code %d: %s", m.Name, code, errs)
+			}
+		} else if code != exitDone {
+			t.Errorf("%s: exit code %d: %s", m.Name, code, errs)
 		}
 	}
 }

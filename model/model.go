@@ -88,11 +88,11 @@ type Training struct {
 	Slots *Slots `json:"slots,omitempty"`
 }
 
-// Slots are factors of the slots 1, 2, … in which documents were shown, at the end of a training.
+// Slots are factors of the slots in which documents were shown, at the end of a training.
 type Slots struct {
 	Debias   string    `json:"debias"`             // the correction: position or pairs
 	Position []float64 `json:"position,omitempty"` // numbers added to scores (position)
-	// Clicked and Skipped are the ratios t⁺ and t⁻ relative to slot 1, by which λ of pairs of a clicked and
+	// Clicked and Skipped are the ratios t⁺ and t⁻ relative to the first slot, by which λ of pairs of a clicked and
 	// a skipped document is divided (pairs). Later slots have the ratio 1.
 	Clicked []float64 `json:"clicked,omitempty"`
 	Skipped []float64 `json:"skipped,omitempty"`

@@ -9,9 +9,9 @@ import (
 	"github.com/listwise/listwise/click/propensity"
 )
 
-// Debias is how grades allow for the bias of clicks. In the formulas, sums are over the pages of a query, c is 1 for a
-// click on a document, θ is the propensity of its slot (0 if the page does not show it), and N is the number of pages.
-// For an estimate by trust, a click has the probability α γ + β: θ is then α, and c is c − β.
+// Debias is how grades allow for the bias of clicks. In the formulas, sums are over the N pages of a query. c is 1 for a
+// click on a document. θ is the propensity of its slot, 0 if the page does not show it. For an estimate by trust, a
+// click has the probability α γ + β: θ is then α, and c is c − β.
 type Debias string
 
 // The grades.
@@ -72,7 +72,7 @@ func (l *Log) looksOf(o *Options) (*looks, error) {
 	if e.Parts != nil && l.Value == nil {
 		return nil, fmt.Errorf("found propensities by %s of pages whose %s is not known, expected it", e.By, e.By)
 	}
-	trust := e.Slots[0].Alpha != nil
+	trust := len(e.Slots) > 0 && e.Slots[0].Alpha != nil
 	if o.Debias == Affine && !trust {
 		return nil, fmt.Errorf("found propensities of method %s, expected those of method trust, which have alpha and beta", e.Method)
 	}

@@ -71,10 +71,10 @@ type Tally struct {
 // PerPair returns the mean number of clicks of a pair.
 func (t *Tally) PerPair() float64 { return t.Clicks / float64(max(t.Pairs, 1)) }
 
-var (
-	errNoClicks = errors.New("found no clicks on documents with features and propensities, expected some")
-	errDocIDs   = errors.New("found documents without ids, expected ids that match those of the pages")
-)
+// ErrNoClicks is the error of pages without clicks that could be used.
+var ErrNoClicks = errors.New("found no clicks on documents with features and propensities, expected some")
+
+var errDocIDs = errors.New("found documents without ids, expected ids that match those of the pages")
 
 // pick is what a table takes of the features: rows of queries with their sums.
 type pick struct {
@@ -205,7 +205,7 @@ func (l *Log) missing(o *Options, t *Tally, of []sums, lost []float64, found []b
 		}
 	}
 	if t.Impressions == 0 || t.Clicks == 0 && without == 0 && slotless == 0 {
-		return errNoClicks
+		return ErrNoClicks
 	}
 	t.Missing, t.SlotlessShare = without/t.Impressions, slotless/t.Impressions
 	if t.Missing > o.MaxMissing {
@@ -215,7 +215,7 @@ func (l *Log) missing(o *Options, t *Tally, of []sums, lost []float64, found []b
 		return fmt.Errorf("found %.3g %% of the impressions in slots without propensities (%s), expected at most %.3g %%", 100*t.SlotlessShare, firstOf(t.Slotless), 100*o.MaxMissing)
 	}
 	if t.Clicks == 0 {
-		return errNoClicks
+		return ErrNoClicks
 	}
 	return nil
 }

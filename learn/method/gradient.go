@@ -84,7 +84,7 @@ func parametric(m *Method, p *Problem, l loss.Loss) (loss.Loss, train.Learner, e
 	}
 	return l, train.Descent{
 		Architecture: architecture, C: c, Rule: rules[v.Text("rule")], Rate: v.Number("rate"), Epochs: v.Int("epochs"), Batch: v.Int("batch"),
-		Decay: v.Number("decay"), Patience: v.Int("patience"), KeepLast: v.Text("keep") == "last", Bag: v.Int("bag"), Redraw: p.redraws(),
+		Decay: v.Number("decay"), Patience: v.Int("patience"), KeepLast: v.Text("keep") == "last", Bag: v.Int("bag"), Redraw: p.redraws(), Debias: p.Debias,
 	}, nil
 }
 

@@ -30,6 +30,7 @@ type Risk struct {
 	functional *Functional
 	queries    []boundQuery // functional.queries
 	scorer     scorer.Scorer
+	shifts     Shifts
 	c          float64 // Options.C
 	inverse    float64 // 1/C
 	sums       *parallel.Sums
@@ -59,6 +60,16 @@ type Options struct {
 
 	// Bindings, if not nil, shares the bound loss with other risks.
 	Bindings *Bindings
+
+	Shifts Shifts
+}
+
+// Shifts are numbers added to scores, one for each slot in which documents are shown. They are parameters of the risk,
+// after those of the scorer, and are learned with them. The zero value has none.
+type Shifts struct {
+	Slots  []int32 // slot of each row, below Number
+	Number int
+	L2     float64 // adds L2·b²/2 for each document with the shift b, times its weight
 }
 
 // ErrInterrupted is returned after [Options.Done] was closed.
@@ -123,7 +134,7 @@ func New(d *dataset.Dataset, s scorer.Scorer, l loss.Loss, opts Options) (*Risk,
 		return nil, err
 	}
 	r := &Risk{
-		functional: f, queries: f.queries, scorer: s, c: opts.C, inverse: inverse, sums: f.newSums(s.NumParams()),
+		functional: f, queries: f.queries, scorer: s, c: opts.C, inverse: inverse, sums: f.newSums(s.NumParams() + opts.Shifts.Number), shifts: opts.Shifts,
 	}
 	most := 0
 	for _, q := range f.queries {
@@ -176,8 +187,8 @@ func (r *Risk) Soon(terms []int) {
 // Queries returns the number of queries that are not left out.
 func (r *Risk) Queries() int { return len(r.queries) }
 
-// Dim returns the number of parameters.
-func (r *Risk) Dim() int { return r.scorer.NumParams() }
+// Dim returns the number of parameters: those of the scorer and the shifts.
+func (r *Risk) Dim() int { return r.scorer.NumParams() + r.shifts.Number }
 
 // StrongConvexity returns 2/C. If the losses are convex in the parameters, F is μ-strongly convex for this μ.
 func (r *Risk) StrongConvexity() float64 { return 2 * r.inverse }
@@ -226,12 +237,42 @@ func (r *Risk) term(eval lossOf, query int, params, down []float64, sign float64
 	if ws.rows != nil {
 		x = ws.rows.At(query)
 	}
-	r.scorer.Score(scores, params, x, &ws.scorer)
+	n := r.scorer.NumParams()
+	r.scorer.Score(scores, params[:n], x, &ws.scorer)
+	r.shifts.add(q, scores, params[n:])
 	value := q.weight * eval(query, scores, lambda, &ws.scratch)
 	if factor := sign * q.weight; factor != 1 {
 		kernel.Scale(factor, lambda)
 	}
-	r.scorer.Backward(down, params, x, lambda, &ws.scorer)
+	r.scorer.Backward(down[:n], params[:n], x, lambda, &ws.scorer)
+	return value + r.shifts.backward(q, down[n:], params[n:], lambda, sign)
+}
+
+// add adds the shifts b to the scores of a query.
+func (s *Shifts) add(q *boundQuery, scores, b []float64) {
+	if s.Number == 0 {
+		return
+	}
+	for i, k := range s.Slots[q.row : q.row+q.docs] {
+		scores[i] += b[k]
+	}
+}
+
+// backward adds lambda, which includes sign and the weight of the query, to the shifts' part of down, and the derivative
+// of the regularisation. It returns the regularisation.
+func (s *Shifts) backward(q *boundQuery, down, b, lambda []float64, sign float64) (value float64) {
+	if s.Number == 0 {
+		return 0
+	}
+	for i, k := range s.Slots[q.row : q.row+q.docs] {
+		l2 := s.L2 * q.weight
+		if q.weights != nil {
+			l2 *= q.weights[i]
+		}
+		pull := float64(l2 * b[k])
+		down[k] += lambda[i] - float64(sign*pull)
+		value += float64(pull * b[k] / 2)
+	}
 	return value
 }
 

@@ -49,29 +49,30 @@ const (
 	//	b_k += rate (Σλ − L2 n_k b_k) / (|Σh + L2 n_k| + 0.001),
 	//
 	// where λ and h, the second derivatives, are those to which the tree was fitted, the sums are over the documents
-	// of slot k, and n_k is the sum of their weights times those of their queries. A document is ranked by its score
-	// alone.
+	// of slot k, and n_k is the sum of their weights times those of their queries. A [Descent] moves b along its steps
+	// instead, as parameters of the loss plus L2/2 Σ n_k b_k², where queries from which nothing can be learned do not
+	// count. Its penalty by C includes them. A document is ranked by its score alone.
 	DebiasPosition
 
 	// DebiasPairs is Unbiased LambdaMART (Hu, Wang, Peng, Li, Unbiased LambdaMART: An Unbiased Pairwise
 	// Learning-to-Rank Algorithm, WWW 2019, eq. 27 to 31). The λ and second derivative of a pair of a clicked document
 	// in slot k and another one in slot l are divided by t⁺_k t⁻_l. After each tree,
 	//
-	//	t⁺_k = (L⁺_k / L⁺_1)^Exponent,   L⁺_k = Σ cost_ij / t⁻ of j, over all pairs with i in slot k,
-	//	t⁻_k = (L⁻_k / L⁻_1)^Exponent,   L⁻_k = Σ cost_ij / t⁺ of i, over all pairs with j in slot k,
+	//	t⁺_k = (L⁺_k / L⁺_0)^Exponent,   L⁺_k = Σ cost_ij / t⁻ of j, over all pairs with i in slot k,
+	//	t⁻_k = (L⁻_k / L⁻_0)^Exponent,   L⁻_k = Σ cost_ij / t⁺ of i, over all pairs with j in slot k,
 	//
 	// where cost_ij is the cost of a pair of documents i, clicked, and j, not clicked ([loss.PairCosts]). Ratios of
 	// slots without such pairs do not change. t⁺ depends on the probabilities that the slots are looked at. With equal
-	// scores, and relevance independent of the slot, t⁺_k is the probability relative to slot 1, to the power of
+	// scores, and relevance independent of the slot, t⁺_k is the probability relative to slot 0, to the power of
 	// Exponent. t⁻ has no such meaning.
 	DebiasPairs
 )
 
 const (
-	trackedSlots = 32      // default of Debias.Tracked
-	halfExponent = 0.5     // default of Debias.Exponent
-	leastSecond  = 1e-3    // added to the second derivatives of factors, as in LightGBM
-	mostSlots    = 1 << 20 // highest number of a slot
+	trackedSlots = 32   // default of Debias.Tracked
+	halfExponent = 0.5  // default of Debias.Exponent
+	leastSecond  = 1e-3 // added to the second derivatives of factors, as in LightGBM
+	mostSlots    = 1 << 20
 )
 
 // String returns the name of the correction: none, position or pairs.
@@ -105,15 +106,21 @@ func (d *Debias) check() error {
 // debiaser is a Learner that may correct for slots.
 type debiaser interface{ debias() Debias }
 
-func (l Trees) debias() Debias { return l.Debias }
+func (l Trees) debias() Debias   { return l.Debias }
+func (d Descent) debias() Debias { return d.Debias }
+
+// debias returns the correction of the learner.
+func (p *Problem) debias() Debias {
+	if l, ok := p.Learner.(debiaser); ok {
+		return l.debias()
+	}
+	return Debias{}
+}
 
 // checkSlots returns a *ProblemError if slots and the correction of the learner do not fit together.
 func (p *Problem) checkSlots() error {
-	var d Debias
-	l, ok := p.Learner.(debiaser)
-	if ok {
-		d = l.debias()
-	}
+	d := p.debias()
+	_, ok := p.Learner.(debiaser)
 	if err := d.check(); err != nil {
 		return err
 	}
@@ -132,8 +139,8 @@ func (p *Problem) checkSlots() error {
 		return BadProblem("found %d slots, expected one for each of %d documents", len(p.Slots), p.Data.Docs())
 	}
 	for i, k := range p.Slots {
-		if k < 1 || k > mostSlots {
-			return BadProblem("found slot %d of document %d, expected a number from 1 to %d", k, i+1, mostSlots)
+		if k < 0 || k >= mostSlots {
+			return BadProblem("found slot %d of document %d, expected an index from 0 to %d", k, i+1, mostSlots-1)
 		}
 	}
 	return nil
@@ -154,11 +161,35 @@ func (l *Trees) checkDebias() error {
 	return nil
 }
 
+// checkDebias returns a *ProblemError if the descent cannot correct for slots.
+func (d *Descent) checkDebias() error {
+	switch {
+	case d.Debias.By == DebiasPairs:
+		return BadProblem("found the correction %s for slots, expected %s: only trees have the other one", DebiasPairs, DebiasPosition)
+	case d.Debias.Rate != 0:
+		return BadProblem("found a rate %v of slots, expected none: a descent moves the factors at its own rate", d.Debias.Rate)
+	case d.Debias.By != NoDebias && d.Bag > 1:
+		return BadProblem("found the correction %s for slots with a bag of %d, expected one scorer", d.Debias.By, d.Bag)
+	}
+	return nil
+}
+
+// countedSlots returns the slot of each row of Normalized, and the number of slots.
+func (t *Task) countedSlots() (slots []int32, number int) {
+	weights := t.Data.RowWeights()
+	for i, k := range t.Slots {
+		if weights == nil || weights[i] > 0 { // Normalized leaves out the others
+			slots = append(slots, int32(k))
+		}
+	}
+	return slots, int(slices.Max(slots)) + 1
+}
+
 // slotFactors are the factors of a correction during training. The zero value corrects nothing.
 type slotFactors struct {
 	Debias
 
-	slots  []int32          // index of each row's slot, from 0
+	slots  []int32          // slot of each row
 	counts []float64        // sum of the weights of each slot's rows, under DebiasPosition
 	shown  []float64        // scores plus factors, under DebiasPosition
 	pairs  loss.PairWeights // 1/t⁺ and 1/t⁻ of each row, under DebiasPairs
@@ -178,29 +209,26 @@ func (t *Task) slotFactors(d Debias, rate float64) slotFactors {
 	if d.By == NoDebias {
 		return s
 	}
-	weights := t.Data.RowWeights()
-	for i, k := range t.Slots {
-		if weights == nil || weights[i] > 0 { // Normalized leaves out the others
-			s.slots = append(s.slots, int32(k-1))
-		}
-	}
-	n, highest := len(s.slots), int(slices.Max(s.slots))+1
+	var number int
+	s.slots, number = t.countedSlots()
+	n := len(s.slots)
 	if d.By == DebiasPosition {
+		weights := t.Data.RowWeights()
 		s.Rate = cmp.Or(d.Rate, rate)
-		s.shown, s.counts, s.position = make([]float64, n), make([]float64, highest), make([]float64, highest)
+		s.shown, s.counts, s.position = make([]float64, n), make([]float64, number), make([]float64, number)
 		for i, k := range t.Slots {
 			w := 1.0
 			if weights != nil {
 				w = weights[i]
 			}
 			if w > 0 {
-				s.counts[k-1] += w
+				s.counts[k] += w
 			}
 		}
 		return s
 	}
 	s.Exponent, s.Tracked = cmp.Or(d.Exponent, halfExponent), cmp.Or(d.Tracked, trackedSlots)
-	s.plus, s.minus = slices.Repeat([]float64{1}, min(highest, s.Tracked)), slices.Repeat([]float64{1}, min(highest, s.Tracked))
+	s.plus, s.minus = slices.Repeat([]float64{1}, min(number, s.Tracked)), slices.Repeat([]float64{1}, min(number, s.Tracked))
 	s.pairs = loss.PairWeights{Better: slices.Repeat([]float64{1}, n), Worse: slices.Repeat([]float64{1}, n)}
 	s.costs = loss.PairWeights{Better: make([]float64, n), Worse: make([]float64, n)}
 	return s

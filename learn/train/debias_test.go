@@ -14,8 +14,10 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/objective"
+	"github.com/listwise/listwise/learn/optimize"
 	"github.com/listwise/listwise/learn/tree"
 	"github.com/listwise/listwise/model"
+	"github.com/listwise/listwise/model/scorer"
 )
 
 // pages returns pages of up to 8 documents with clicks by a position-based model whose slots are looked at with
@@ -34,7 +36,7 @@ func pages(t testing.TB, n int, seed uint64) (*dataset.Dataset, []int) {
 			if slot := k + 1; rng.Float64() < (0.1+0.8*float64(x[3*k]))/float64(slot) {
 				grades[k] = 1
 			}
-			slots = append(slots, k+1)
+			slots = append(slots, k)
 		}
 		if err := b.Add(string(rune('a'+page%26))+string(rune('a'+page/26%26))+string(rune('a'+page/676)), grades, x, nil); err != nil {
 			t.Fatal(err)
@@ -130,7 +132,7 @@ func pairs(d *dataset.Dataset, slots []int, scores, plus, minus []float64) naive
 				delta := math.Abs(1/math.Log2(1+rank(i))-1/math.Log2(1+rank(j))) / ideal * query.Weight() * weight(i) * weight(j)
 				lead := scores[from+i] - scores[from+j]
 				p := 1 / (1 + math.Exp(lead))
-				k, l := slots[from+i]-1, slots[from+j]-1
+				k, l := slots[from+i], slots[from+j]
 				tp, tm := 1.0, 1.0
 				if k < len(plus) {
 					tp = plus[k]
@@ -196,7 +198,7 @@ func TestFactorsAreThoseOfTheFormulas(t *testing.T) {
 				shown := slices.Clone(r.scores)
 				if debias.By == DebiasPosition {
 					for i, k := range slots {
-						shown[i] += b[k-1]
+						shown[i] += b[k]
 					}
 				}
 				n := pairs(d, slots, shown, plus, minus)
@@ -230,7 +232,7 @@ func TestFactorsAreThoseOfTheFormulas(t *testing.T) {
 					for q := range d.Queries {
 						query := &d.Queries[q]
 						for i := range query.Len() {
-							if row := query.Start + i; slots[row] == k+1 {
+							if row := query.Start + i; slots[row] == k {
 								g, h = g-n.lambda[row], h+n.second[row]
 								w := query.Weight()
 								if query.Weights() != nil {
@@ -324,14 +326,14 @@ func TestRatiosOfEqualScores(t *testing.T) {
 		for k := range want {
 			want[k] = math.Pow(theta[k], exponent)
 		}
-		// Pages of a document in slot k and one in slot 7, of weight θ_k: the probability of the click.
+		// Pages of a document in slot k and one in slot 6, of weight θ_k: the probability of the click.
 		var b dataset.Builder
 		var slots []int
 		for k := range theta {
 			if err := b.Add(string(rune('a'+k)), []float64{1, 0}, []float32{0, 0}, nil); err != nil {
 				t.Fatal(err)
 			}
-			slots = append(slots, k+1, 7)
+			slots = append(slots, k, 6)
 		}
 		d := b.Dataset()
 		if err := d.Weigh(theta, nil); err != nil {
@@ -381,7 +383,7 @@ func enumerated(t *testing.T, theta []float64, relevance float64) (*dataset.Data
 			} else {
 				weight *= 1 - look*relevance
 			}
-			slots = append(slots, k+1)
+			slots = append(slots, k)
 		}
 		if err := b.Add(string(rune('A'+clicks)), grades, make([]float32, len(theta)), nil); err != nil {
 			t.Fatal(err)
@@ -419,7 +421,7 @@ func TestPositionComesToRest(t *testing.T) {
 			down := value()
 			s.position[k] = b
 			if slope := (up - down) / (2 * h); math.Abs(slope) > 1e-5 {
-				t.Errorf("L2=%v: the slope by b of slot %d is %v, expected 0", l2, k+1, slope)
+				t.Errorf("L2=%v: the slope by b of slot %d is %v, expected 0", l2, k, slope)
 			}
 		}
 	}
@@ -438,6 +440,89 @@ func TestDebiasResumes(t *testing.T) {
 		l.Redraw = true
 		p.Learner, p.Valid = l, nil
 		resumes(t, p, 5)
+	}
+}
+
+// descending returns a descent of a linear scorer or network on the λ of LambdaRank, with additive factors.
+func descending(t *testing.T, net bool) *Problem {
+	t.Helper()
+	d, slots := pages(t, 60, 19)
+	p := clickProblem(weighed(t, d, true), slots, Debias{})
+	l := Descent{Architecture: Linear, Rule: optimize.Adam, Rate: 0.01, Epochs: 25, Batch: 4, Debias: Debias{By: DebiasPosition, L2: 0.01}}
+	if net {
+		l.Architecture = func(features int) scorer.Scorer { return scorer.Network{Features: features, Hidden: 3} }
+	}
+	p.Learner = l
+	return p
+}
+
+// Claim: descents with factors resume to the same bytes, which any number of workers gives; factors fall with the slot;
+// and the model has the scorer's parameters alone.
+func TestDescentCorrectsForSlots(t *testing.T) {
+	for _, net := range []bool{false, true} {
+		p := descending(t, net)
+		want := modelBytes(t, p)
+		q := *p
+		q.Checkpoint = interrupted(t, p, 0, 12)
+		if modelBytes(t, &q) != want {
+			t.Errorf("net %v: another model after an interruption", net)
+		}
+		for _, p.Workers = range []int{1, 2, 4} {
+			if modelBytes(t, p) != want {
+				t.Errorf("net %v: another model with %d workers", net, p.Workers)
+			}
+		}
+		d, slots := pages(t, 2000, 13)
+		p.Data, p.Slots = d, slots
+		m, err := Run(context.Background(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Params) != m.Scorer.NumParams() {
+			t.Errorf("found %d parameters, expected %d", len(m.Params), m.Scorer.NumParams())
+		}
+		if b := m.Training.Slots.Position; len(b) != 8 || !(b[0] > b[1] && b[1] > b[2] && b[2] > b[3]) {
+			t.Errorf("net %v: the factors are %v, expected eight that fall", net, b)
+		}
+	}
+}
+
+// Claim: the gradient of a risk with shifts is the derivative of the loss at scores plus shifts, and of L2, by central
+// differences, with weights.
+func TestShiftsHaveTheirGradient(t *testing.T) {
+	d, slots := pages(t, 12, 21)
+	d = weighed(t, d, false)
+	of := make([]int32, len(slots))
+	for i, k := range slots {
+		of[i] = int32(k)
+	}
+	r, err := objective.New(d, scorer.Linear{Features: 3}, loss.RankNet{}, objective.Options{C: 3, Shifts: objective.Shifts{Slots: of, Number: 8, L2: 0.3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	x, grad, rest := make([]float64, r.Dim()), make([]float64, r.Dim()), make([]float64, r.Dim())
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	terms := make([]float64, r.Dim())
+	r.Eval(x, grad)
+	for i := range r.Terms() {
+		r.EvalTerm(i, x, terms)
+	}
+	for i, w := range x {
+		const h = 1e-5
+		x[i] = w + h
+		up := r.Eval(x, rest)
+		x[i] = w - h
+		down := r.Eval(x, rest)
+		x[i] = w
+		if slope := (up - down) / (2 * h); math.Abs(slope-grad[i]) > 1e-6*max(1, math.Abs(slope)) {
+			t.Errorf("derivative %d is %v, expected %v", i, grad[i], slope)
+		}
+		if sum := terms[i] + 2*w/3; math.Abs(sum-grad[i]) > 1e-9*max(1, math.Abs(sum)) {
+			t.Errorf("terms have the derivative %d of %v, expected %v", i, sum, grad[i])
+		}
 	}
 }
 
@@ -554,7 +639,7 @@ func TestDebiasRefuses(t *testing.T) {
 		"found no slots":                with(func(p *Problem, _ *Trees) { p.Slots = nil }),
 		"no correction":                 with(func(_ *Problem, l *Trees) { l.Debias = Debias{} }),
 		"one for each of":               with(func(p *Problem, _ *Trees) { p.Slots = slots[1:] }),
-		"found slot 0 of document 2":    with(func(p *Problem, _ *Trees) { p.Slots = slices.Clone(slots); p.Slots[1] = 0 }),
+		"found slot -1 of document 2":   with(func(p *Problem, _ *Trees) { p.Slots = slices.Clone(slots); p.Slots[1] = -1 }),
 		"DART or a forest":              with(func(_ *Problem, l *Trees) { l.Sum = DARTTrees }),
 		"pairs for slots with DART":     with(func(_ *Problem, l *Trees) { l.Sum = ForestTrees }),
 		"bag of 2":                      with(func(_ *Problem, l *Trees) { l.Bag, l.QueryFraction = 2, 0.5 }),
@@ -567,8 +652,15 @@ func TestDebiasRefuses(t *testing.T) {
 		"the regularisation -1":         with(func(_ *Problem, l *Trees) { l.Debias = Debias{By: DebiasPosition, L2: -1} }),
 		"does not correct for them":     with(func(p *Problem, _ *Trees) { p.Learner = LBFGS{Architecture: Linear}; p.Loss = loss.RankNet{} }),
 		"this learner has no gradients": with(func(p *Problem, l *Trees) { p.Slots, p.Learner = nil, TreeClassification{Trees: *l} }),
-		"a number from 1 to":            with(func(p *Problem, _ *Trees) { p.Slots = slices.Clone(slots); p.Slots[0] = 1 << 30 }),
-		"from none to pairs":            with(func(_ *Problem, l *Trees) { l.Debias.By = 7 }),
+		"an index from 0 to":            with(func(p *Problem, _ *Trees) { p.Slots = slices.Clone(slots); p.Slots[0] = 1 << 30 }),
+		"only trees have":               with(func(p *Problem, _ *Trees) { p.Learner = Descent{Architecture: Linear, Debias: Debias{By: DebiasPairs}} }),
+		"at its own rate": with(func(p *Problem, _ *Trees) {
+			p.Learner = Descent{Architecture: Linear, Debias: Debias{By: DebiasPosition, Rate: 0.1}}
+		}),
+		"one scorer": with(func(p *Problem, _ *Trees) {
+			p.Learner = Descent{Architecture: Linear, Bag: 2, Debias: Debias{By: DebiasPosition}}
+		}),
+		"from none to pairs": with(func(_ *Problem, l *Trees) { l.Debias.By = 7 }),
 	} {
 		_, err := Run(context.Background(), p)
 		if problem := (*ProblemError)(nil); !errors.As(err, &problem) || !strings.Contains(err.Error(), want) {

@@ -32,6 +32,8 @@ type Descent struct {
 	KeepLast     bool
 	Bag          int  // number of networks whose scores are averaged; 0 means 1
 	Redraw       bool // repeat the random draws of the loss before every epoch
+
+	Debias Debias // correction of clicks for the slots of documents, by DebiasPosition or none
 }
 
 // descent is a training by Descent that can be resumed.
@@ -48,6 +50,9 @@ type descent struct {
 
 // Learn implements Learner. It writes checkpoints.
 func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
+	if err := d.checkDebias(); err != nil {
+		return nil, err
+	}
 	s := d.Architecture.new(t.Inputs())
 	risk, err := t.Risk(s, t.Loss, d.C)
 	if err != nil {
@@ -82,6 +87,9 @@ func (d Descent) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	}
 	average, params := r.bag.average(best.X)
 	trained := r.training(best)
+	if d.Debias.By != NoDebias {
+		trained.Slots = &model.Slots{Debias: d.Debias.By.String(), Position: best.X[s.NumParams():]}
+	}
 	if trained.Objective > r.first { // first sums over changing weights and, with Redraw, over other draws
 		start := make([]float64, len(best.X))
 		r.bag.setStart(start, t.Seed, 0)
@@ -263,15 +271,15 @@ func (b *bag) member(x []float64, k int) []float64 {
 // setStart sets x to the members' starting points after the given number of restarts. x must be all 0.
 func (b *bag) setStart(x []float64, seed uint64, restart int) {
 	for k := range b.size {
-		setStart(b.member(x, k), b.scorer, seed, k, restart)
+		setStart(b.member(x, k)[:b.scorer.NumParams()], b.scorer, seed, k, restart)
 	}
 }
 
 // average returns one scorer that gives the mean of the members' scores, and its parameters. In a bag of one it
-// returns x itself.
+// returns a part of x itself.
 func (b *bag) average(x []float64) (scorer.Scorer, []float64) {
 	if b.size == 1 {
-		return b.scorer, x
+		return b.scorer, x[:b.scorer.NumParams()] // without shifts
 	}
 	members := make([][]float64, b.size)
 	for k := range members {

@@ -63,7 +63,12 @@ func (t *Task) anyRisk(s scorer.Scorer, l loss.Loss, c float64) (*objective.Risk
 	if t.Data.Docs() >= many { // the bound losses may take much memory
 		bindings = nil
 	}
-	risk, err := objective.New(t.Normalized(), s, l, objective.Options{C: c, Seed: t.Seed, Workers: t.Workers, Done: t.done, Bindings: bindings})
+	o := objective.Options{C: c, Seed: t.Seed, Workers: t.Workers, Done: t.done, Bindings: bindings}
+	if d := t.debias(); d.By == DebiasPosition {
+		o.Shifts.Slots, o.Shifts.Number = t.countedSlots()
+		o.Shifts.L2 = d.L2
+	}
+	risk, err := objective.New(t.Normalized(), s, l, o)
 	if err != nil {
 		return nil, &ProblemError{err}
 	}

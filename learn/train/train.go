@@ -62,8 +62,9 @@ type Problem struct {
 	// zero value, Learner must be [Trees] and Loss a loss.PairWeighted.
 	Weights loss.PairWeights
 
-	// Slots has the slot in which each document of Data was shown, a number from 1, or is nil. It has one number for
-	// each row. Learner must correct for slots ([Debias]). Documents of Valid have no slots.
+	// Slots has the slot in which each document of Data was shown, or is nil. It has one index for each row. Slot 0 is
+	// the one to which others are compared, usually the first. Learner must correct for slots ([Debias]). Documents of
+	// Valid have no slots.
 	Slots []int
 
 	// Measure is the measure that the training optimises, or nil if it optimises none. Select is the measure of the

@@ -58,7 +58,7 @@ var bases = []struct{ args, files string }{
 	{"clicks join --metarank metarank.jsonl --out out.jsonl", "metarank.jsonl"},
 	{"clicks propensities exchanges.jsonl --out out.json", "exchanges.jsonl data.txt"},
 	{"clicks propensities exchanges.jsonl --method harvest --bootstrap 5", "exchanges.jsonl"},
-	{"clicks weigh shown.jsonl --data data.txt --propensities theta.json --out out.csv", "shown.jsonl data.txt theta.json"},
+	{"clicks weigh shown.jsonl --data data.txt --propensities theta.json --out out.parquet", "shown.jsonl data.txt theta.json"},
 	{"train --clicks shown.jsonl --train data.txt --propensities theta.json --method regression --no-record --model out.json", "shown.jsonl data.txt theta.json"},
 	{"runs list", ".listwise"},
 	{"runs show 1", ".listwise"},

@@ -15,7 +15,7 @@ mkdir -p "$dir"
 if ! cmp -s "$here/pom.xml" "$dir/pom.xml"; then
   rm -rf "${dir:?}/lib"
   mvn --quiet --batch-mode -f "$here/pom.xml" org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
-    -DincludeScope=runtime -DoutputDirectory="$dir/lib"
+    -DincludeScope=runtime -DoutputDirectory="$dir/lib" >&2 # Maven may print codes of colors
   cp "$here/pom.xml" "$dir/pom.xml"
 fi
 javac -nowarn -cp "$dir/lib/*" -d "$dir/classes" "$here/StartSolr.java"
