@@ -1,6 +1,6 @@
 """What corrections of clicks gain: NDCG@10 of held-out queries by their true grades, after training on simulated clicks.
 
-    python learning.py --listwise BINARY --folds FOLDER [--production 0.1 --noise 0.5 --pages 50000 --systems ...]
+    python learning.py --listwise BINARY --folds FOLDER --work FOLDER [--systems ...]
 
 FOLDER has Fold1 to Fold5 in LETOR's layout. For every fold, a production ranker learns from the grades of a few
 training queries. "clicks simulate" ranks the training queries by it, with noise, and draws clicks: rank k is examined
@@ -127,7 +127,7 @@ class Study:
     def __init__(self, o, fold, log):
         self.o, self.fold, self.log = o, fold, log
         self.folds = Path(o.folds).absolute()
-        self.cell = f"{self.folds.name}-{o.production}-{o.noise}-{o.pages}-{fold}-{log}"
+        self.cell = "-".join(map(str, [self.folds.name, o.production, *o.production_set, o.noise, o.pages, fold, log]))
         self.dir = Path(tempfile.mkdtemp())
         self.file = Path(o.work).absolute() / (self.cell + ".json")
         self.found = json.loads(self.file.read_text()) if self.file.exists() else {}
@@ -168,7 +168,7 @@ class Study:
             head = next(source)
             out.write(head)
             out.writelines(line for line in source if line.split(",", 1)[0] in names)
-        self.run("train", "--no-record", *self.trees("lambdamart", PRODUCTION), "--train", "few.csv", "--model", "production.json")
+        self.run("train", "--no-record", *self.trees("lambdamart", PRODUCTION + o.production_set), "--train", "few.csv", "--model", "production.json")
         self.run("clicks", "simulate", "--data", "train.csv", "--model", "production.json", "--click", "pbm:eta=1,noise=0.1",
                  "--order", f"noise:{o.noise}", "--pages", o.pages, "--seed", 100 * self.fold + self.log, "--out", "pages.jsonl.gz")
         self.run("clicks", "propensities", "--method", "harvest", "--bootstrap", 0, "pages.jsonl.gz", "--out", "theta.json")
@@ -254,6 +254,7 @@ def main():
     p.add_argument("--pages", type=int, default=20000)
     p.add_argument("--noise", type=float, default=0.1, help="of the order")
     p.add_argument("--production", type=float, default=0.01, help="share of the queries whose grades teach the production ranker")
+    p.add_argument("--production-set", action="append", default=[], help="NAME=VALUE of the production ranker's lambdamart; repeatable")
     p.add_argument("--systems", default=",".join(SYSTEMS))
     p.add_argument("--set", action="append", default=[], help="[METHOD:]NAME=VALUE of listwise's methods; repeatable")
     p.add_argument("--defaults", action="store_true", help="listwise's own defaults instead of " + " ".join(SETTINGS))
