@@ -20,7 +20,7 @@ import (
 // on another. In 93 to 97 % of 200 repetitions the intervals of its clicks, and of their difference to the log,
 // contain the truth. They include the errors of the propensities; without these, the check of slots fails often.
 func TestLoop(t *testing.T) {
-	runs, low, high := 2, 0, 1.0
+	runs, low, high := 2, 0.0, 1.0
 	if long.Enabled() {
 		runs, low, high = 200, 0.91, 0.99 // 93 to 97 %, and two standard errors of 200 repetitions
 	}
