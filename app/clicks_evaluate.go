@@ -34,7 +34,7 @@ type evaluateFlags struct {
 
 	estimator      string
 	value          string
-	normalise      bool
+	selfNormalize  bool
 	clip, bound    float64
 	maxUnsupported float64
 	ignoreWeights  bool
@@ -112,7 +112,7 @@ by more than three standard errors.`,
 	addReal(fl, &f.maxMissing, "max-missing", 0.2, 1, "largest `share` of shown documents without features")
 	fl.StringVar(&f.estimator, "estimator", string(policy.PBM), "`estimator`: "+suggest.OneOf(mapped(policy.Estimators, func(e policy.Estimator) string { return string(e) })))
 	fl.StringVar(&f.value, "value", string(policy.Clicks), "`what` to estimate: clicks, or dcg of relevance")
-	fl.BoolVar(&f.normalise, "normalise", false, "divide by the sum of weights (SNIPS), for pbm and slate")
+	fl.BoolVar(&f.selfNormalize, "self-normalize", false, "divide by the sum of weights (SNIPS), for pbm and slate")
 	addReal(fl, &f.clip, "clip", 0, 1e18, "largest `weight`, which lowers variance; 0: none")
 	addReal(fl, &f.bound, "bound", 0, 1e18, "largest possible `clicks` times weight; intervals are guaranteed")
 	addReal(fl, &f.maxUnsupported, "max-unsupported", policy.DefaultUnsupported, 1, "largest `share` of a value without support in the log")
@@ -166,7 +166,7 @@ func (f *evaluateFlags) run(cmd *cobra.Command, env *environment, args []string)
 // config returns what the flags say about the estimator.
 func (f *evaluateFlags) config() (policy.Config, error) {
 	c := policy.Config{
-		Estimator: policy.Estimator(f.estimator), Value: policy.Value(f.value), Normalise: f.normalise, Clip: f.clip, Bound: f.bound,
+		Estimator: policy.Estimator(f.estimator), Value: policy.Value(f.value), Normalise: f.selfNormalize, Clip: f.clip, Bound: f.bound,
 		MaxUnsupported: f.maxUnsupported, IgnoreWeights: f.ignoreWeights,
 	}
 	switch {
@@ -185,10 +185,10 @@ func (f *evaluateFlags) config() (policy.Config, error) {
 		return c, usageErrorf("--propensities is for --estimator pbm, dr and model, found %s", f.estimator)
 	case !examined && c.Value == policy.DCG:
 		return c, usageErrorf("--value dcg is for --estimator pbm, dr and model, found %s", f.estimator)
-	case f.normalise && c.Estimator != policy.PBM && c.Estimator != policy.Slate:
-		return c, usageErrorf("--normalise is for --estimator pbm and slate, found %s", f.estimator)
-	case f.normalise && f.bound > 0:
-		return c, usageErrorf("--bound: found --normalise, expected one of both")
+	case f.selfNormalize && c.Estimator != policy.PBM && c.Estimator != policy.Slate:
+		return c, usageErrorf("--self-normalize is for --estimator pbm and slate, found %s", f.estimator)
+	case f.selfNormalize && f.bound > 0:
+		return c, usageErrorf("--bound: found --self-normalize, expected one of both")
 	case f.clip > 0 && c.Estimator == policy.Direct:
 		return c, usageErrorf("--clip: found --estimator model, which has no weights")
 	}
