@@ -69,7 +69,7 @@ func simulate(data, url, clicks string, pages, users int, seed uint64) error {
 		queries[i] = request{Query: q.ID, Top: 10}
 		for doc := range q.Len() {
 			queries[i].Documents = append(queries[i].Documents, document{q.DocID(doc), features(q.Row(doc))})
-			attraction[[2]string{q.ID, q.DocID(doc)}] = 0.05 + 0.9*(math.Exp2(q.Grades[doc])-1)/(math.Exp2(best)-1)
+			attraction[[2]string{q.ID, q.DocID(doc)}] = 0.05 + 0.9*q.Grades[doc]/best
 		}
 	}
 	file, err := os.Create(clicks)
