@@ -202,10 +202,9 @@ type rankers struct {
 	of     map[string]*tableQuery
 	set    string // of --candidates
 
-	page   *click.Page
-	query  *tableQuery // nil if the page cannot be ranked
-	rows   []int       // of the candidates
-	orders []click.Order
+	page  *click.Page
+	query *tableQuery // nil if the page cannot be ranked
+	rows  []int       // of the candidates
 
 	shown, missing int // documents shown, and those without features
 	example        string
