@@ -142,7 +142,7 @@ func (r *Result) estimate(e *Evaluation, k int) {
 	m.EffectiveUnits = effective(used, squares)
 	weights := stats.Linear(sum(e.units.column(at+excessColumn, 1/r.Weight)), e.units.influence(at+excessColumn, r.Weight), 0)
 	m.WeightError = weights.Error
-	wrong := !(math.Abs(weights.Mean) <= MostErrors*weights.Error+slack)
+	wrong := !(math.Abs(weights.Mean) <= float64(MostErrors*weights.Error)+slack)
 	switch {
 	case m.Unsupported > e.MaxUnsupported && e.Estimator != DR && e.Estimator != Direct:
 		m.Refused = Unsupported

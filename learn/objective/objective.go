@@ -240,7 +240,7 @@ func (r *Risk) term(eval lossOf, query int, params, down []float64, sign float64
 	n := r.scorer.NumParams()
 	r.scorer.Score(scores, params[:n], x, &ws.scorer)
 	r.shifts.add(q, scores, params[n:])
-	value := q.weight * eval(query, scores, lambda, &ws.scratch)
+	value := float64(q.weight * eval(query, scores, lambda, &ws.scratch))
 	if factor := sign * q.weight; factor != 1 {
 		kernel.Scale(factor, lambda)
 	}
