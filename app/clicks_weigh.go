@@ -46,7 +46,7 @@ Propensities by a column are those of the page's value.`
 
 func (w *weighing) addTo(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	w.pagesFlags.addReading(cmd)
+	w.addReading(cmd)
 	fl.StringVar(&w.propensities, "propensities", "", "`file` that \"clicks propensities\" wrote")
 	fl.StringVar(&w.weighQueries, "weigh-queries", string(weigh.Sqrt), "`how` query weights grow with pages: pages, sqrt or one")
 	addReal(fl, &w.shrink, "shrink", weigh.Defaults(weigh.Robust).Shrink, 1e9, "robust: `examinations` that the regression is worth")
@@ -234,7 +234,7 @@ func (f *weighFlags) run(cmd *cobra.Command, env *environment, args []string) er
 		return err
 	}
 	o.Uncorrected = f.uncorrected
-	if err := f.dataOutput.check(cmd, slices.Concat(args, f.data, []string{f.propensities})...); err != nil {
+	if err := f.check(cmd, slices.Concat(args, f.data, []string{f.propensities})...); err != nil {
 		return err
 	}
 	opts, err := f.reading.options()
@@ -242,7 +242,7 @@ func (f *weighFlags) run(cmd *cobra.Command, env *environment, args []string) er
 		return err
 	}
 	opts.Table.Ungraded, opts.MaxBytes = true, max(1, opts.MaxBytes/2)
-	f.pagesFlags.memoryLimit = f.reading.memoryLimit
+	f.pagesFlags.memoryLimit = f.memoryLimit
 	if slices.Contains(f.data, "-") && slices.Contains(args, "-") {
 		return usageErrorf("--data and the pages cannot both be standard input")
 	}

@@ -115,7 +115,7 @@ func (c *fromClicks) choose(f *trainFlags) (err error) {
 		if f.holdOut != "" {
 			return usageErrorf("--hold-out: expected --valid with --debias %s, whose training data are pages", c.debias)
 		}
-		c.o, err = c.weighing.options(weigh.None)
+		c.o, err = c.options(weigh.None)
 		return err
 	}
 	if !c.cmd.Flags().Changed("convention") {
@@ -124,7 +124,7 @@ func (c *fromClicks) choose(f *trainFlags) (err error) {
 	if m, err := method.Lookup(f.method); err == nil && f.measure == "" && m.UsesMeasure && isBinary(measure.MustParse(m.DefaultMeasure, measure.Standard)) {
 		f.measure = clicksMeasure
 	}
-	if c.o, err = c.weighing.options(weigh.Debias(c.debias)); err != nil {
+	if c.o, err = c.options(weigh.Debias(c.debias)); err != nil {
 		return err
 	}
 	switch {
@@ -163,7 +163,7 @@ func isBinary(m measure.Measure) bool {
 // read reads the pages and sets the training data of a problem.
 func (c *fromClicks) read(ctx context.Context, env *environment, f *trainFlags, m *method.Method, p *method.Problem, features *dataset.Dataset) (*dataset.Dataset, error) {
 	c.features = features
-	c.pagesFlags.memoryLimit = f.reading.memoryLimit
+	c.memoryLimit = f.memoryLimit
 	var err error
 	if c.log, err = c.weighing.log(c.cmd, env, "clicks", c.pages, features, c.o.Propensities, c.by != train.NoDebias); err != nil {
 		return nil, err

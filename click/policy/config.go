@@ -112,7 +112,8 @@ func SlotName(part, slot string) string {
 type Value string
 
 const (
-	Clicks Value = "clicks" // clicked documents per page
+	// Clicks is the number of clicked documents per page.
+	Clicks Value = "clicks"
 	// DCG is the discounted cumulative gain of relevance per page: the sum over ranks of γ/log₂(1 + rank). Estimators
 	// without the position-based model take clicks for γ.
 	DCG Value = "dcg"

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -415,7 +414,7 @@ func TestChoose(t *testing.T) {
 		for q := range s.best {
 			s.best[q] = s.orders[q][i]
 		}
-		policies = append(policies, s.policy(fmt.Sprint(i)))
+		policies = append(policies, s.policy(strconv.Itoa(i)))
 	}
 	deployed := 0
 	for range runs {
@@ -433,7 +432,7 @@ func TestChoose(t *testing.T) {
 		for q, o := range s.orders {
 			s.best[q] = o[i]
 		}
-		policies = append(policies, s.policy(fmt.Sprint(i)))
+		policies = append(policies, s.policy(strconv.Itoa(i)))
 	}
 	for q := range s.gamma { // policy 3 is the best
 		for r, d := range s.orders[q][3] {

@@ -36,7 +36,7 @@ func (l *Log) PageRows(ctx context.Context, features *dataset.Dataset, o Options
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if !l.Counts.Keep {
+	if !l.Keep {
 		return nil, errNotKept
 	}
 	r := &PageRows{}

@@ -76,7 +76,7 @@ func simulate(data, url, clicks string, pages, users int, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // its error matters after all clicks alone
 	rng, total := rand.New(rand.NewPCG(seed, 0)), 0
 	for range pages {
 		r := queries[rng.IntN(len(queries))]
@@ -132,7 +132,7 @@ func rank(url string, r request) (*response, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
 		return nil, err
