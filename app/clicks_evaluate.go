@@ -38,6 +38,7 @@ type evaluateFlags struct {
 	clip, bound    float64
 	maxUnsupported float64
 	ignoreWeights  bool
+	safe           float64
 }
 
 // The values of --candidates.
@@ -87,6 +88,9 @@ Checks come first:
            slots; the table has the slot that differs most
 A check that differs says that the estimator or the propensities are wrong.
 
+--safe chooses the model with the largest lower end of the one-sided interval of its gain over
+the log. If none is above 0, the command fails with exit code 1: keep the ranking of the log.
+
 Intervals are by user, with Student's t. There is none below an effective sample of 100
 pages or 30 users. The command fails with exit code 1 if more than --max-unsupported of a
 model's value is where the log never put the document, or if the mean weight differs from 1
@@ -115,6 +119,7 @@ by more than three standard errors.`,
 	fl.BoolVar(&f.selfNormalize, "self-normalize", false, "divide by the sum of weights (SNIPS), for pbm and slate")
 	addReal(fl, &f.clip, "clip", 0, 1e18, "largest `weight`, which lowers variance; 0: none")
 	addReal(fl, &f.bound, "bound", 0, 1e18, "largest possible `clicks` times weight; intervals are guaranteed")
+	addReal(fl, &f.safe, "safe", 0, 0.5, "choose a model to deploy, wrongly with this `probability`; 0: none")
 	addReal(fl, &f.maxUnsupported, "max-unsupported", policy.DefaultUnsupported, 1, "largest `share` of a value without support in the log")
 	fl.BoolVar(&f.ignoreWeights, "ignore-weights", false, "accept weights whose mean is not 1")
 	f.reader.addReading(cmd)
@@ -189,6 +194,8 @@ func (f *evaluateFlags) config() (policy.Config, error) {
 		return c, usageErrorf("--self-normalize is for --estimator pbm and slate, found %s", f.estimator)
 	case f.selfNormalize && f.bound > 0:
 		return c, usageErrorf("--bound: found --self-normalize, expected one of both")
+	case f.safe > 0 && c.Estimator == policy.Direct:
+		return c, usageErrorf("--safe needs an interval, which --estimator %s does not have", policy.Direct)
 	case f.clip > 0 && c.Estimator == policy.Direct:
 		return c, usageErrorf("--clip: found --estimator model, which has no weights")
 	}
@@ -434,6 +441,14 @@ type evaluateJSON struct {
 	Models      []modelValueJSON         `json:"models"`
 	Baseline    string                   `json:"baseline"`
 	Differences []evaluateDifferenceJSON `json:"differences"`
+	Safe        *safeJSON                `json:"safe,omitempty"`
+}
+
+// safeJSON is the choice of --safe.
+type safeJSON struct {
+	Probability float64    `json:"probability"` // of a choice that is worse than the log
+	Deploy      *string    `json:"deploy"`      // null: keep the ranking of the log
+	Lower       []*float64 `json:"lower"`       // ends of one-sided intervals of the models' gains over the log; null without one
 }
 
 type evaluateChecksJSON struct {
@@ -506,6 +521,9 @@ func (f *evaluateFlags) print(env *environment, r *policy.Result, from *rankers)
 	}
 	table, j := f.table(r, baseline)
 	j.Candidates = from.bySet
+	if f.safe > 0 {
+		j.Safe = f.choose(r, &table)
+	}
 	checks := f.checks(r, &j)
 	checks.title = f.title(r, from)
 	var err error
@@ -531,7 +549,29 @@ func (f *evaluateFlags) print(env *environment, r *policy.Result, from *rankers)
 	if refused != nil {
 		return errors.New(strings.Join(refused, "; "))
 	}
+	if j.Safe != nil && j.Safe.Deploy == nil {
+		return fmt.Errorf("--safe %v: no model is better than the ranking of the log with this confidence; keep that ranking", f.safe)
+	}
 	return nil
+}
+
+// choose chooses a model to deploy, and says which and why below the table.
+func (f *evaluateFlags) choose(r *policy.Result, t *report) *safeJSON {
+	best, lower := r.Choose(f.safe)
+	j := &safeJSON{Probability: f.safe, Lower: []*float64{}}
+	for _, v := range lower {
+		if math.IsInf(v, 0) {
+			j.Lower = append(j.Lower, nil)
+			continue
+		}
+		j.Lower = append(j.Lower, &v)
+	}
+	if best != policy.Log {
+		name := r.Policies[best].Name
+		j.Deploy = &name
+		t.notes = append(t.notes, fmt.Sprintf("Deploy %s: its value is at least %.4f above that of the log, with confidence %.4g %% over all models.", name, lower[best], 100*(1-f.safe)))
+	}
+	return j
 }
 
 // title says which pages and candidates the estimates are from.

@@ -22,7 +22,7 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Pages", "ubi ubi-events metarank action query-field within duplicates drop-users-above"},
 	{"Simulation", "click order pages simulate:from users simulate:top simulate:seed truth"},
 	{"Propensities", "propensities:method propensities:by propensities:top across-time published-weights least-squares propensities:data propensities:iterations judged max-missing propensities:bootstrap propensities:seed propensities:from"},
-	{"Clicks", "train:clicks propensities debias uncorrected weigh-queries shrink clip regression twin-share evaluate:pages evaluate:baseline candidates estimator value self-normalize bound max-unsupported ignore-weights"},
+	{"Clicks", "train:clicks propensities debias uncorrected weigh-queries shrink clip regression twin-share evaluate:pages evaluate:baseline candidates estimator value self-normalize bound safe max-unsupported ignore-weights"},
 	{"Generated data", "shape queries docs synth:features relevant noise grades polynomial synth:seed reproduce:scale bench:documents bench:features"},
 	{"Learning", "method methods scorer train:measure tune:measure curve:measure set normalize transform views seed continue train:refit checkpoint jobs"},
 	{"Validation", "hold-out hold-out-seed train:select folds division"},
