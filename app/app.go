@@ -295,6 +295,16 @@ func ClicksPropensities(ctx context.Context, s Settings, pages ...string) (*Outc
 	return outcome(ctx, "clicks propensities", s, nil, pages)
 }
 
+// ClicksEvaluate runs the command "clicks evaluate" as a function. The pages are a setting, and arguments are models.
+func ClicksEvaluate(ctx context.Context, s Settings, models ...string) (*Outcome, error) {
+	return outcome(ctx, "clicks evaluate", s, nil, models)
+}
+
+// ClicksWeigh runs the command "clicks weigh" as a function. The command writes the table to the setting out.
+func ClicksWeigh(ctx context.Context, s Settings, pages ...string) (*Outcome, error) {
+	return outcome(ctx, "clicks weigh", s, nil, pages)
+}
+
 // ClicksSimulate runs the command "clicks simulate" as a function. The command takes no arguments, and writes the
 // pages.
 func ClicksSimulate(ctx context.Context, s Settings, args ...string) (*Outcome, error) {

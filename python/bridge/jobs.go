@@ -19,11 +19,13 @@ type operation func(*job, context.Context, []byte, Arrays) (any, error)
 // operations are the operations by their names in requests.
 var operations = map[string]operation{
 	"auto":                taking((*job).auto),
+	"clicks evaluate":     calling(app.ClicksEvaluate),
 	"clicks fit":          calling(app.ClicksFit),
 	"clicks judge":        calling(app.ClicksJudge),
 	"clicks predict":      taking((*job).predictClicks),
 	"clicks propensities": calling(app.ClicksPropensities),
 	"clicks simulate":     calling(app.ClicksSimulate),
+	"clicks weigh":        calling(app.ClicksWeigh),
 	"compare":             calling(app.Compare),
 	"evaluate":            taking((*job).evaluate),
 	"evaluate files":      calling(app.Evaluate),

@@ -99,9 +99,10 @@ def test_judgments_are_those_of_the_command(log, command, tmp_path):
 def test_propensities_are_those_of_the_command(log, command, tmp_path):
     pages = written(log, tmp_path / "pages.csv")
     for method in (None, "swap", "em"):
-        found = clicks.propensities(log, method, bootstrap=10)
-        flags = [] if method is None else ["--method", method]
-        want = json.loads(command("clicks", "propensities", pages, *flags, "--bootstrap", 10, "--out", "theta.json", "--format", "json"))
+        few, flags = ({"bootstrap": 10}, ["--bootstrap", 10]) if method == "em" else ({}, [])
+        found = clicks.propensities(log, method, **few)
+        flags += [] if method is None else ["--method", method]
+        want = json.loads(command("clicks", "propensities", pages, *flags, "--out", "theta.json", "--format", "json"))
         assert found.data == want and found.method == want["method"]
         assert found.table["propensity"].tolist() == [s["theta"] for s in want["slots"]]
         assert found.table["low"].tolist() == [s["low"] for s in want["slots"]]
@@ -283,3 +284,54 @@ def test_a_simulation_names_its_arguments(ranker):
             clicks.simulate(ranker, X, y, qid=qid, **arguments)
     with pytest.raises(listwise.Error, match="model: found 2 models with order fixed"):
         clicks.simulate({"a": ranker, "b": ranker}, X, y, qid=qid)
+
+
+def of_documents(path):
+    """Writes the documents as a table without grades."""
+    frame = pandas.DataFrame(X, columns=[f"f{j + 1}" for j in range(X.shape[1])])
+    frame.insert(0, "doc", DOC)
+    frame.insert(0, "query", qid)
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("debias", ["none", "examinations", "robust", "ips"])
+def test_weigh_is_that_of_the_command(debias, log, command, tmp_path):
+    theta = clicks.propensities(log, "swap", top=4)
+    theta.save(tmp_path / "theta.json")
+    pages, products = written(log, tmp_path / "pages.csv"), of_documents(tmp_path / "products.csv")
+    given = {} if debias == "none" else {"propensities": theta, "max_missing": 1}
+    flags = [] if debias == "none" else ["--propensities", "theta.json", "--max-missing", 1]
+    t = clicks.weigh(log, X, qid=qid, doc=DOC, debias=debias, **given)
+    command("clicks", "weigh", pages, "--data", products, "--debias", debias, *flags, "--out", "w.lwd")
+    same = listwise.read(tmp_path / "w.lwd")
+    assert (t.X == same.X).all() and (t.y == same.y).all() and (t.qid == same.qid).all() and (t.doc == same.doc).all()
+    for a, b in ((t.sample_weight, same.sample_weight), (t.query_weight, same.query_weight)):
+        assert (a is None) == (b is None) and (a is None or (a == b).all())
+    assert (t.sample_weight is not None) == (debias in ("examinations", "robust"))
+    listwise.Ranker("mart", trees=5).fit(t.X, t.y, qid=t.qid, sample_weight=t.sample_weight, query_weight=t.query_weight)
+
+
+def test_evaluate_is_that_of_the_command(log, held, ranker, command, tmp_path):
+    theta = clicks.propensities(log, "swap")
+    theta.save(tmp_path / "theta.json")
+    other = listwise.Ranker("regression").fit(X, y, qid=qid)
+    ranker.save(tmp_path / "old.json"), other.save(tmp_path / "new.json")
+    pages, products = written(held, tmp_path / "pages.csv"), of_documents(tmp_path / "products.csv")
+    r = clicks.evaluate(held, {"new": other}, X, qid=qid, doc=DOC, propensities=theta, baseline=ranker, max_unsupported=1)
+    flags = ["--propensities", "theta.json", "--baseline", "old.json", "--max-unsupported", 1, "--format", "json"]
+    out = json.loads(command("clicks", "evaluate", "--pages", pages, "--data", products, *flags, "new.json"))
+    assert [m["model"] for m in r["models"]] == ["baseline", "new"] and r["baseline"] == "baseline"
+    assert [m["estimate"] for m in r["models"]] == [m["estimate"] for m in out["models"]]
+    assert r["differences"][0]["interval"] == out["differences"][0]["interval"]
+
+
+def test_errors_of_weigh_and_evaluate_name_arguments(log, ranker):
+    with pytest.raises(listwise.Error, match="^doc: found none, expected the ids"):
+        clicks.weigh(log, X, qid=qid)
+    with pytest.raises(listwise.Error, match="propensities"):
+        clicks.weigh(log, X, qid=qid, doc=DOC)
+    with pytest.raises(listwise.Error, match="^propensities: found 3, expected those of clicks.propensities"):
+        clicks.evaluate(log, ranker, X, qid=qid, doc=DOC, propensities=3)
+    with pytest.raises(listwise.Error, match="^models: found 3, expected a ranker"):
+        clicks.evaluate(log, 3, X, qid=qid, doc=DOC, estimator="slate")

@@ -1,4 +1,4 @@
-"""Click models, judgments, propensities and simulations from logs of pages.
+"""Click models, judgments, propensities, training data, estimates and simulations from logs of pages.
 
 A log is a table with one row for each document of a page: a DataFrame of pandas or polars, a Table of
 pyarrow, or a dict of columns. It may also be the path of a file of pages, or a list of paths. The
@@ -28,10 +28,11 @@ from ._commands import _MOST, Settings, _data, _existing, _Files, _files
 from ._errors import Error, shown
 from ._model import Model, read_file, write_file
 from ._ranker import Ranker
+from ._read import Documents, read
 from ._settings import seed_of
 from ._tables import QID, frame, library_of, vector
 
-__all__ = ["ClickModel", "Propensities", "fit", "judge", "propensities", "simulate"]
+__all__ = ["ClickModel", "Propensities", "evaluate", "fit", "judge", "propensities", "simulate", "weigh"]
 
 # Columns of pages whose cells are not texts.
 _WHOLE = ("rank", "clicks", "team", "pairs", "shuffled")
@@ -151,9 +152,11 @@ def fit(
     """
     with _reading() as files:
         out = os.path.join(files.folder, "model.json")
-        settings: Settings = {"model": _name(model), "out": out} | _fitting(prior, exact, iterations)
+        settings: Settings = {"model": _name(model), "out": out} | _fitting(prior, exact, iterations, False)
         if valid is not None:
-            settings |= {"valid": _pages(files, valid, "valid"), "seed": str(seed_of(seed)), "resamples": str(whole("resamples", resamples, 0, _MOST))}
+            settings |= {"valid": _pages(files, valid, "valid"), "resamples": str(whole("resamples", resamples, 0, _MOST))}
+            if resamples > 0:
+                settings["seed"] = str(seed_of(seed))
         fields = files.call("clicks fit", settings, _pages(files, pages, "pages"))
         measured = fields["data"]["models"][0].get("measures", [])
         return ClickModel(read_file(out), {m["measure"]: {k: _known(m[k]) for k in ("value", "low", "high")} for m in measured})
@@ -191,7 +194,7 @@ def judge(
     ``high``, ``impressions``, ``examinations``, ``clicks`` and ``document_weight``; a list of dicts
     without pandas. Ids have the types of those of the log.
     """
-    settings: Settings = {"model": _name(model), "relevance": word("relevance", relevance)} | _fitting(prior, exact, iterations)
+    settings: Settings = {"model": _name(model), "relevance": word("relevance", relevance)} | _fitting(prior, exact, iterations, True)
     if isinstance(levels, (int, np.integer)):
         settings["levels"] = str(whole("levels", levels, 2, 100))
     elif levels is not None:
@@ -284,7 +287,11 @@ def propensities(
         bootstrap: number of resamples for standard errors of methods other than shuffle and swap.
         seed: random seed of the resamples.
     """
-    settings: Settings = {"bootstrap": str(whole("bootstrap", bootstrap, 0, _MOST)), "seed": str(seed_of(seed))}
+    settings: Settings = {}
+    if whole("bootstrap", bootstrap, 0, _MOST) != 100:
+        settings["bootstrap"] = str(bootstrap)
+    if seed_of(seed) != 1:
+        settings["seed"] = str(seed_of(seed))
     for name, text in {"method": method, "by": by}.items():
         if text is not None:
             settings[name] = word(name, text)
@@ -302,6 +309,123 @@ def propensities(
             files.arguments["judged"] = files.arguments["data"]
         data = files.call("clicks propensities", settings, _pages(files, pages, "pages"))["data"]
         return Propensities(read_file(out), data)
+
+
+def weigh(
+    pages: Any,
+    X: Any,
+    *,
+    qid: Any = None,
+    group: Any = None,
+    doc: Any = None,
+    propensities: Propensities | str | os.PathLike[str] | None = None,
+    debias: str = "examinations",
+    uncorrected: bool = False,
+    weigh_queries: str = "sqrt",
+    shrink: float = 5,
+    clip: float = 0.01,
+    regression: str = "mart",
+    max_missing: float = 0.2,
+) -> Documents:
+    """Make training data from clicks: a row for each document of a query, with a grade and weights.
+
+    ``Ranker.fit`` takes them: ``fit(t.X, t.y, qid=t.qid, sample_weight=t.sample_weight,
+    query_weight=t.query_weight)``. The grades of examinations are for squared error, so for
+    ``"mart"`` and ``"regression"``. Those of robust are for methods that take fractions, such as
+    ``Ranker("lambdamart", convention="trec")``.
+
+    Args:
+        pages: the log.
+        X, qid, group, doc: features, queries and ids of the documents. Ids match those of the log.
+        propensities: how often users look at each slot, or the path of a file of propensities; none for
+            ``debias="none"``.
+        debias: ``"none"``, ``"examinations"``, ``"robust"``, ``"ips"`` or ``"affine"``.
+        uncorrected: take all propensities for 1, to see what the correction is worth.
+        weigh_queries: how query weights grow with pages: ``"pages"``, ``"sqrt"`` or ``"one"``.
+        shrink: for robust, examinations that the regression is worth.
+        clip: for ips, the least propensity.
+        regression: for robust, ``"mart"`` or ``"logistic"``.
+        max_missing: largest share of impressions without features or propensities.
+
+    Returns: documents in the order of X, without those that no page shows.
+    """
+    settings: Settings = {"debias": word("debias", debias), "weigh-queries": word("weigh_queries", weigh_queries)}
+    if flag("uncorrected", uncorrected):
+        settings["uncorrected"] = "true"
+    standard: dict[str, tuple[Any, Any]] = {"shrink": (shrink, 5), "clip": (clip, 0.01), "max-missing": (max_missing, 0.2)}
+    for name, (value, usual) in standard.items():
+        if value != usual:
+            settings[name] = repr(number(name.replace("-", "_"), value))
+    if regression != "mart":
+        settings["regression"] = word("regression", regression)
+    with _reading() as files:
+        settings |= _documents(files, X, qid, group, doc) | _thetas(files, propensities)
+        settings["out"] = out = os.path.join(files.folder, "weighed.lwd")
+        files.call("clicks weigh", settings, _pages(files, pages, "pages"))
+        return read(out)
+
+
+def evaluate(
+    pages: Any,
+    models: Any,
+    X: Any,
+    *,
+    qid: Any = None,
+    group: Any = None,
+    doc: Any = None,
+    propensities: Propensities | str | os.PathLike[str] | None = None,
+    baseline: Any = None,
+    estimator: str = "pbm",
+    value: str = "clicks",
+    candidates: str = "auto",
+    self_normalize: bool = False,
+    clip: float = 0,
+    bound: float = 0,
+    max_unsupported: float = 0.05,
+    ignore_weights: bool = False,
+    max_missing: float = 0.2,
+) -> dict[str, Any]:
+    """Estimate how many clicks per page models would get, from a log that they were not trained on.
+
+    Args:
+        pages: the log.
+        models: a ranker, a model or the path of a model file; a dict from names to several.
+        X, qid, group, doc: features, queries and ids of the documents. Ids match those of the log.
+        propensities: how often users look at each slot, for the estimators pbm, dr and model.
+        baseline: a model that differences are from; None: the log itself.
+        estimator: ``"pbm"``, ``"dr"``, ``"model"``, ``"slate"``, ``"item"``, ``"cascade"`` or ``"pseudo"``.
+        value: ``"clicks"``, or ``"dcg"`` of relevance.
+        candidates: documents to rank: ``"auto"``, ``"page"``, ``"table"`` or ``"shown"``.
+        self_normalize: divide by the sum of weights (SNIPS), for pbm and slate.
+        clip: largest weight; 0: none.
+        bound: largest possible clicks times weight, for guaranteed intervals; 0: none.
+        max_unsupported: largest share of a model's value without support in the log.
+        ignore_weights: accept weights whose mean is not 1.
+        max_missing: largest share of shown documents without features.
+
+    Returns: the results, as ``listwise clicks evaluate --format json`` prints them: ``checks``, ``log``,
+    ``models`` with ``estimate`` and ``interval`` (None without one, with the ``reason``), and
+    ``differences``. A model without support in the log, or with wrong weights, is an error.
+    """
+    settings: Settings = {name: word(name, text) for name, text in {"estimator": estimator, "value": value, "candidates": candidates}.items()}
+    for name, on in {"self_normalize": self_normalize, "ignore_weights": ignore_weights}.items():
+        if flag(name, on):
+            settings[name.replace("_", "-")] = "true"
+    for name, (given, usual) in {"clip": (clip, 0), "bound": (bound, 0), "max_unsupported": (max_unsupported, 0.05), "max_missing": (max_missing, 0.2)}.items():
+        if given != usual:
+            settings[name.replace("_", "-")] = repr(number(name, given))
+    named = models if isinstance(models, Mapping) else {"": models}
+    with _reading() as files:
+        settings |= _documents(files, X, qid, group, doc) | _thetas(files, propensities)
+        settings["pages"] = _pages(files, pages, "pages")
+        names: dict[str, str] = {}
+        for i, (name, given) in enumerate(named.items()):
+            names[_ranker(files, i, name, given, "models").partition("=")[2]] = name or "model"
+        systems = list(names)
+        if baseline is not None:
+            settings["baseline"] = _ranker(files, len(named), "", baseline, "baseline").partition("=")[2]
+            names.setdefault(settings["baseline"], "baseline")
+        return _renamed(files.call("clicks evaluate", settings, systems)["data"], names)
 
 
 def simulate(
@@ -357,6 +481,36 @@ def simulate(
     return frame(log)
 
 
+def _renamed(found: Any, names: Mapping[str, str]) -> Any:
+    """Results with the names of models in place of their files."""
+    if isinstance(found, dict):
+        return {key: _renamed(value, names) for key, value in found.items()}
+    if isinstance(found, list):
+        return [_renamed(value, names) for value in found]
+    return names.get(found, found) if isinstance(found, str) else found
+
+
+def _documents(files: _Files, X: Any, qid: Any, group: Any, doc: Any) -> Settings:
+    """Write documents with ids. Returns the setting that names them."""
+    if doc is None:
+        raise Error("doc: found none, expected the ids of the documents, to find them on pages by")
+    settings, _ = _data(files, X, np.zeros(np.shape(X)[0]), qid, group, doc)
+    return settings
+
+
+def _thetas(files: _Files, given: Any) -> Settings:
+    """The setting that names a file of propensities."""
+    if given is None:
+        return {}
+    if isinstance(given, (str, os.PathLike)):
+        return {"propensities": _existing("propensities", given)}
+    if not isinstance(given, Propensities):
+        raise Error(f"propensities: found {shown(given)}, expected those of clicks.propensities, or the path of their file")
+    path = files.path("theta.json", "propensities")
+    given.save(path)
+    return {"propensities": path}
+
+
 def _name(model: Any) -> str:
     """The name of one click model."""
     name = word("model", model)
@@ -365,8 +519,13 @@ def _name(model: Any) -> str:
     return name
 
 
-def _fitting(prior: Any, exact: Any, iterations: Any) -> Settings:
-    settings: Settings = {"prior": word("prior", prior), "exact": str(flag("exact", exact)).lower()}
+def _fitting(prior: Any, exact: Any, iterations: Any, usual: bool) -> Settings:
+    """The settings of a fit that are not the usual ones: a command refuses those that do nothing for the model."""
+    settings: Settings = {}
+    if word("prior", prior) != "mean:3":
+        settings["prior"] = prior
+    if flag("exact", exact) != usual:
+        settings["exact"] = str(exact).lower()
     if iterations is not None:
         settings["iterations"] = str(whole("iterations", iterations, 1, _MOST))
     return settings
@@ -385,17 +544,17 @@ def _clicks(files: _Files, click: Any) -> str:
     return path
 
 
-def _ranker(files: _Files, i: int, name: Any, model: Any) -> str:
-    """A ranker for a simulation."""
+def _ranker(files: _Files, i: int, name: Any, model: Any, argument: str = "model") -> str:
+    """A ranker as an argument of a command."""
     if not isinstance(name, str) or "=" in name or not name.isprintable():
-        raise Error(f"model: found the name {shown(name)}, expected a text without =")
+        raise Error(f"{argument}: found the name {shown(name)}, expected a text without =")
     if isinstance(model, (str, os.PathLike)):
-        path = _existing("model", model)
+        path = _existing(argument, model)
     elif isinstance(model, (Ranker, Model)):
-        path = files.path(f"model{i}.json", "model")
+        path = files.path(f"model{i}.json", argument)
         (model if isinstance(model, Model) else model._fitted()).save(path)
     else:
-        raise Error(f"model: found {shown(model)}, expected a ranker, a model, the path of a model file, or a dict of several")
+        raise Error(f"{argument}: found {shown(model)}, expected a ranker, a model, the path of a model file, or a dict of several")
     return f"{name or f'model{i}'}={path}"
 
 
