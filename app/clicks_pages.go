@@ -177,6 +177,9 @@ func (f *pagesFlags) notes(env *environment, t *click.Tally) {
 	if t.Weightless > 0 {
 		env.note("note: %s weight 0 and %s left out", counted(t.Weightless, "page has", "pages have"), was(t.Weightless))
 	}
+	if t.Copies > 0 {
+		env.note("warning: %s the time, user, query and documents of another page; without page ids, all count", counted(t.Copies, "page repeats", "pages repeat"))
+	}
 	if t.Repeated > 0 {
 		env.note("note: %s an id that occurred before and %s left out", counted(t.Repeated, "page has", "pages have"), was(t.Repeated))
 	}

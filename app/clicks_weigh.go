@@ -145,6 +145,9 @@ func (w *weighing) notesOn(env *environment, t *weigh.Tally) {
 	if t.Below > 0 {
 		env.note("note: set %s below 0 to 0", counted(t.Below, "grade", "grades"))
 	}
+	if m := t.Misfit; m != nil {
+		env.note("warning: the propensities do not fit this log: slot %s has %.4g clicks on documents of several slots, expected %.4g; are they of another log, or do robots click?", m.Slot, m.Clicks, m.Expected)
+	}
 	if n := t.PerPair(); n < fewClicks {
 		env.note("warning: found %.3g clicks per document, expected %d or more; corrections rarely help with fewer", n, fewClicks)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
+	"time"
 
 	"github.com/listwise/listwise/dataset/memory"
 )
@@ -14,6 +15,7 @@ type pageIDs struct {
 	seeds [2]maphash.Seed
 	at    map[[3]uint32]uint32 // 1 + the line, counted through all files
 	files []pageFile
+	text  []byte // of a page
 }
 
 // pageFile is a file whose first line has the number from+1.
@@ -39,7 +41,24 @@ func (s *pageIDs) file(name string) (before uint32) {
 
 // add adds the id of a page in a line of the last file. If the id is known, first names its line.
 func (s *pageIDs) add(id string, before uint32, line int, mem *memory.Account) (first string, known bool, err error) {
-	key := s.key(id)
+	return s.addKey(s.key([]byte(id)), before, line, mem)
+}
+
+// addContent adds a page without an id by its time, user, query and documents. It reports whether they are known.
+func (s *pageIDs) addContent(p *Page, before uint32, mem *memory.Account) (known bool, err error) {
+	b := append(s.text[:0], 0) // which no id has
+	b = p.Time.AppendFormat(b, time.RFC3339Nano)
+	for _, part := range [][]string{{p.User, p.Query}, p.Docs} {
+		for _, text := range part {
+			b = append(append(b, 0), text...)
+		}
+	}
+	s.text = b
+	_, known, err = s.addKey(s.key(b), before, p.Line, mem)
+	return known, err
+}
+
+func (s *pageIDs) addKey(key [3]uint32, before uint32, line int, mem *memory.Account) (first string, known bool, err error) {
 	if at, known := s.at[key]; known {
 		return s.place(at), true, nil
 	}
@@ -54,13 +73,13 @@ func (s *pageIDs) add(id string, before uint32, line int, mem *memory.Account) (
 
 // has reports whether the id of a page is known.
 func (s *pageIDs) has(id string) bool {
-	_, known := s.at[s.key(id)]
+	_, known := s.at[s.key([]byte(id))]
 	return known
 }
 
 // key returns the hash of an id.
-func (s *pageIDs) key(id string) [3]uint32 {
-	a, b := maphash.String(s.seeds[0], id), maphash.String(s.seeds[1], id)
+func (s *pageIDs) key(id []byte) [3]uint32 {
+	a, b := maphash.Bytes(s.seeds[0], id), maphash.Bytes(s.seeds[1], id)
 	return [3]uint32{uint32(a), uint32(a >> 32), uint32(b)}
 }
 

@@ -387,6 +387,46 @@ func (s *Survey) armsInfo() (arms []ArmInfo, together [][2]int) {
 	return arms, together
 }
 
+// lateShare is the share of an experiment's time by which an arm may begin late or end early.
+const lateShare = 0.05
+
+// late returns sentences about arms that began later or ended earlier than others of their experiment.
+func (i *Info) late() (odd []string) {
+	type span struct{ from, to time.Time }
+	spans := map[string]span{}
+	for _, a := range i.Arms {
+		if a.From == nil || a.To == nil {
+			continue
+		}
+		s, known := spans[a.Experiment]
+		if !known {
+			s = span{*a.From, *a.To}
+		}
+		if a.From.Before(s.from) {
+			s.from = *a.From
+		}
+		if a.To.After(s.to) {
+			s.to = *a.To
+		}
+		spans[a.Experiment] = s
+	}
+	const layout = "2006-01-02 15:04"
+	for _, a := range i.Arms {
+		if a.From == nil || a.To == nil {
+			continue
+		}
+		s := spans[a.Experiment]
+		most := time.Duration(lateShare * float64(s.to.Sub(s.from)))
+		if a.From.Sub(s.from) > most {
+			odd = append(odd, fmt.Sprintf("arm %q began at %s, another arm of its experiment at %s: compare them from then on only", a.Arm, a.From.Format(layout), s.from.Format(layout)))
+		}
+		if s.to.Sub(*a.To) > most {
+			odd = append(odd, fmt.Sprintf("arm %q ended at %s, another arm of its experiment at %s: compare them until then only", a.Arm, a.To.Format(layout), s.to.Format(layout)))
+		}
+	}
+	return odd
+}
+
 // odd returns sentences about what is odd.
 func (i *Info) odd() []string {
 	odd := []string{}
@@ -403,6 +443,9 @@ func (i *Info) odd() []string {
 	add(i.Disordered > 0, "%d pages are earlier than the page before them", i.Disordered)
 	add(i.Weight != float64(i.Pages), "the weights of %d pages have the sum %v", i.Pages, i.Weight)
 	add(len(i.Arms) > 1 && len(i.Together) == 0 && timed > 0, "no two arms ran at the same time: their difference may be that of their times")
+	if len(i.Together) > 0 {
+		odd = append(odd, i.late()...)
+	}
 	for _, e := range i.Exchanges {
 		share := e.Exchanged / e.Pages
 		z := math.Abs(share-0.5) / math.Sqrt(0.25/e.Pages)

@@ -149,3 +149,27 @@ func TestOdd(t *testing.T) {
 }
 
 var unlimited = memory.Unlimited()
+
+// Claim: an arm that began later than another one of its experiment is told, one that began at the same time is not.
+func TestLateArms(t *testing.T) {
+	for late, want := range map[int]int{0: 0, 7: 1} {
+		var pages []*Page
+		for day := range 28 {
+			for _, arm := range []string{"a", "b"} {
+				if arm == "b" && day < late {
+					continue
+				}
+				pages = append(pages, &Page{Query: "q", Docs: []string{"d"}, Clicks: []int{1}, Experiment: "e", Arm: arm, Weight: 1, Time: time.Date(2026, 1, 1+day, 0, 0, 0, 0, time.UTC)})
+			}
+		}
+		told := 0
+		for _, odd := range surveyed(t, pages).Odd {
+			if strings.HasPrefix(odd, `arm "b" began at 2026-01-08 00:00, another arm of its experiment at 2026-01-01 00:00`) {
+				told++
+			}
+		}
+		if told != want {
+			t.Errorf("%d days late: told %d times, expected %d", late, told, want)
+		}
+	}
+}

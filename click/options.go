@@ -41,6 +41,7 @@ type Tally struct {
 	Doubtful   int // last pages of tables that may have been cut off between rows or within the last row
 	Weightless int // pages that were left out because their weight is 0
 	Repeated   int // pages that were left out because their id occurred before
+	Copies     int // pages without ids that repeat the time, user, query and documents of another page
 	Dropped    int // pages that Options.Drop left out
 
 	Unknown []string // names of members that are not known, and were ignored

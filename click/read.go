@@ -225,6 +225,15 @@ func (k *intake) page(p *Page) error {
 			return located(bad("page "+suggest.Quote([]byte(p.ID))+", which is also in "+first, "each page once"), k.name, p.Line)
 		}
 	}
+	if p.ID == "" && !p.Time.IsZero() {
+		known, err := k.Tally.ids.addContent(p, k.lines, k.Mem)
+		if err != nil {
+			return err
+		}
+		if known {
+			k.Tally.Copies++
+		}
+	}
 	if k.Drop != nil && p.User != "" && k.Drop(p.User) {
 		k.Tally.Dropped++
 		return nil

@@ -492,6 +492,20 @@ func TestRobotsByClicks(t *testing.T) {
 	}
 }
 
+// Claim: pages without ids that repeat another one are counted, and still used. Pages without a time are not compared.
+func TestCopies(t *testing.T) {
+	page := func(time, user, docs string) string {
+		return `{"query":"q","docs":[` + docs + `],"clicks":[1,0],"user":"` + user + `"` + time + "}\n"
+	}
+	const noon, later = `,"time":"2026-11-01T12:00:00Z"`, `,"time":"2026-11-01T12:00:01Z"`
+	text := page(noon, "u", "1,2") + page(noon, "u", "1,2") + page(noon, "u", "2,1") + page(noon, "v", "1,2") + page(later, "u", "1,2") + page("", "u", "1,2") + page("", "u", "1,2")
+	o := Options{Tally: new(Tally)}
+	pages, err := readAll(text, o)
+	if err != nil || len(pages) != 7 || o.Tally.Copies != 1 {
+		t.Errorf("%v, %d pages, %d copies, expected 7 and 1", err, len(pages), o.Tally.Copies)
+	}
+}
+
 // Claim: ids, users, pairs and long lines count against the memory limit.
 func TestMemory(t *testing.T) {
 	var b bytes.Buffer

@@ -51,14 +51,15 @@ type sums struct {
 type looks struct {
 	theta, beta []float64 // 0 if unknown
 	known       []bool
-	slotless    []int // slots of pages without propensities
-	partless    bool  // some pages have values that no part of the estimate has
+	slotless    []int     // slots of pages without propensities
+	partless    bool      // some pages have values that no part of the estimate has
+	errors      []float64 // standard errors of ln θ, 0 if unknown
 }
 
 // looksOf returns the propensities of the slots of the log.
 func (l *Log) looksOf(o *Options) (*looks, error) {
 	n := len(l.Slots())
-	k := &looks{theta: make([]float64, n), beta: make([]float64, n), known: make([]bool, n)}
+	k := &looks{theta: make([]float64, n), beta: make([]float64, n), known: make([]bool, n), errors: make([]float64, n)}
 	e := o.Propensities
 	if e == nil {
 		if o.Debias != None {
@@ -97,7 +98,9 @@ func (l *Log) looksOf(o *Options) (*looks, error) {
 		case o.Uncorrected:
 			k.theta[s] = 1
 		case !trust:
-			k.theta[s] = slot.Theta
+			if k.theta[s] = slot.Theta; slot.SE != nil {
+				k.errors[s] = *slot.SE / slot.Theta
+			}
 		default:
 			own := whole[at.slot] // parts have no trust of their own
 			if own.Alpha == nil || own.Beta == nil || !(own.Alpha.Value > 0) {
@@ -149,6 +152,49 @@ func (l *Log) sums(k *looks) (of []sums, lost []float64) {
 		}
 	}
 	return of, lost
+}
+
+// Misfit is a slot whose clicks do not agree with propensities.
+type Misfit struct {
+	Slot     string
+	Clicks   float64 // in the slot, on pairs that were in other slots, too
+	Expected float64 // from the clicks on these pairs in all slots
+}
+
+// The least misfit that is told: in standard errors, and as a share of the expected clicks.
+const (
+	misfitErrors = 5
+	misfitShare  = 0.05
+)
+
+// misfit returns the slot that differs most from Σ_d E_dk C_d/E_d, if it differs by more than chance. E_dk has the
+// examinations of pair d in slot k, E_d those in all slots, and C_d its clicks. Clicks vary as in a Poisson
+// distribution, and θ by its standard error.
+func (l *Log) misfit(k *looks, of []sums) (worst *Misfit) {
+	n := len(k.theta)
+	clicks, expected, variance := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, c := range l.Cells.List {
+		s, cell := &of[c.Pair], l.Cells.Counts[i]
+		own := float64(k.theta[c.Slot] * cell.Shown)
+		if !k.known[c.Slot] || !(own > 0) || !(s.net > 0) || !(s.looked > own) {
+			continue
+		}
+		from := float64(own * s.net / s.looked)
+		clicks[c.Slot] += cell.Clicked - float64(k.beta[c.Slot]*cell.Shown)
+		expected[c.Slot] += from
+		variance[c.Slot] += float64(from * (1 - own/s.looked)) // and the slope of the expected clicks by ln θ
+	}
+	most := float64(misfitErrors)
+	for slot := range n {
+		off := math.Abs(clicks[slot] - expected[slot])
+		by := float64(variance[slot] * k.errors[slot])
+		se := math.Sqrt(variance[slot] + float64(by*by))
+		if off > misfitShare*expected[slot] && off > float64(most*se) {
+			most = off / se
+			worst = &Misfit{l.place(slot).slot, clicks[slot], expected[slot]}
+		}
+	}
+	return worst
 }
 
 // row is the grade and the weight of a pair.

@@ -57,6 +57,9 @@ type Tally struct {
 	// Effective is the effective number of clicks, (Σ1/θ)²/Σ1/θ², over the clicks on documents of the table.
 	Effective float64
 
+	// Misfit is the slot that agrees least with the propensities, nil if all agree.
+	Misfit *Misfit
+
 	// Left out:
 	Missing        float64  // share of the impressions of documents without features
 	MissingDocs    int      // such pairs
@@ -135,6 +138,9 @@ func (l *Log) pick(features *dataset.Dataset, o *Options, t *Tally) ([]pick, err
 		return nil, err
 	}
 	of, lost := l.sums(looks)
+	if o.Propensities != nil && !o.Uncorrected {
+		t.Misfit = l.misfit(looks, of)
+	}
 	pages := l.pagesOf()
 	t.Slotless, t.Partless = l.slotsNamed(looks.slotless), looks.partless
 	found := make([]bool, len(of))

@@ -89,6 +89,37 @@ func (c constant) Fit(_, _, out []float64) error {
 	return nil
 }
 
+// Claim: propensities that do not fit the log are told with the slot, and those that fit are not. Of the wrong ones, one
+// is flat, one is squared, and one has two slots exchanged.
+func TestMisfit(t *testing.T) {
+	d := judged(t, 20, 9)
+	var l weigh.Log
+	simulated(t, d, 20_000, func(p *click.Page) {
+		if err := l.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for name, c := range map[string]struct {
+		theta []float64
+		fits  bool
+	}{
+		"true":      {[]float64{1, 1. / 2, 1. / 3, 1. / 4}, true},
+		"flat":      {[]float64{1, 1, 1, 1}, false},
+		"squared":   {[]float64{1, 1. / 4, 1. / 9, 1. / 16}, false},
+		"exchanged": {[]float64{1, 2, 2. / 3, 1. / 2}, false},
+	} {
+		o := weigh.Defaults(weigh.Examinations)
+		o.Propensities = thetas(c.theta...)
+		got, err := l.Table(context.Background(), d, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (got.Misfit == nil) != c.fits {
+			t.Errorf("%s propensities: misfit %+v", name, got.Misfit)
+		}
+	}
+}
+
 // Claim: grades and weights are the sums over pages that their definitions name, whatever the number of pages.
 func TestTableAgainstSumsOverPages(t *testing.T) {
 	d := judged(t, 7, 9)
