@@ -107,7 +107,15 @@ func (f *preferFlags) run(cmd *cobra.Command, env *environment, args []string) e
 	if len(outcomes) == 0 {
 		return usageErrorf("%s: found no interleaved pages, expected pages with team, softmax or balanced", strings.Join(mapped(args, inputName), ", "))
 	}
-	return env.print(f.report(outcomes))
+	if err := env.print(f.report(outcomes)); err != nil {
+		return err
+	}
+	for _, o := range outcomes {
+		if fault := o.Fault(); fault != "" {
+			return fmt.Errorf("experiment %q: the teams are not those of team draft: %s", o.Experiment, fault)
+		}
+	}
+	return nil
 }
 
 func (f *preferFlags) report(outcomes []trial.Outcome) report {

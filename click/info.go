@@ -387,8 +387,11 @@ func (s *Survey) armsInfo() (arms []ArmInfo, together [][2]int) {
 	return arms, together
 }
 
-// lateShare is the share of an experiment's time by which an arm may begin late or end early.
-const lateShare = 0.05
+// An arm may begin late or end early by this share of its experiment's time, and by the time of this number of its pages.
+const (
+	lateShare = 0.05
+	latePages = 10
+)
 
 // late returns sentences about arms that began later or ended earlier than others of their experiment.
 func (i *Info) late() (odd []string) {
@@ -417,6 +420,7 @@ func (i *Info) late() (odd []string) {
 		}
 		s := spans[a.Experiment]
 		most := time.Duration(lateShare * float64(s.to.Sub(s.from)))
+		most = max(most, time.Duration(latePages*float64(a.To.Sub(*a.From))/float64(a.Pages)))
 		if a.From.Sub(s.from) > most {
 			odd = append(odd, fmt.Sprintf("arm %q began at %s, another arm of its experiment at %s: compare them from then on only", a.Arm, a.From.Format(layout), s.from.Format(layout)))
 		}

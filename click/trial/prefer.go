@@ -2,6 +2,8 @@ package trial
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -59,6 +61,10 @@ type Outcome struct {
 	// credit for it. Ties are units that clicked and prefer neither.
 	Wins [2]int
 	Ties int
+
+	// Of team draft: pages whose first document is of the first model, and pages where one model placed two documents
+	// more than the other.
+	Firsts, Uneven int
 
 	P        float64        // of the sign test
 	Interval stats.Interval // of the second model's share of the wins
@@ -121,12 +127,52 @@ func (s *Preferences) Add(p *click.Page) error {
 			return errWeight
 		}
 	}
+	if method == TeamDraft {
+		t.teams(p.Team)
+	}
 	clicked := slices.ContainsFunc(p.Clicks, func(n int) bool { return n > 0 })
 	if err := s.take(t, user); err != nil {
 		return err
 	}
 	t.add(user, event{time: p.Time.UnixMicro(), clicked: clicked, sign: float64(p.Weight * float64(sign(credit)))}, s.AnyTime)
 	return nil
+}
+
+// teams counts what team draft cannot have done, or does on half of the pages.
+func (t *interleaved) teams(of []int) {
+	if of[0] == 0 {
+		t.Firsts++
+	}
+	lead := 0 // of the second model
+	for _, team := range of {
+		if lead += 2*team - 1; lead < -1 || lead > 1 {
+			t.Uneven++
+			return
+		}
+	}
+}
+
+// Firsts differ from half of the pages by more than chance and the queries that users repeat explain, if they are off
+// by so many standard errors and by such a share.
+const (
+	mostErrors = 5
+	mostShare  = 0.1
+)
+
+// Fault says why the teams are not those of team draft, which places at most one document more of one model, and begins
+// with either model on half of the pages. It is empty if they may be.
+func (o *Outcome) Fault() string {
+	n := float64(o.Pages)
+	off := math.Abs(float64(o.Firsts)/n - 0.5)
+	switch {
+	case o.Method != TeamDraft:
+		return ""
+	case o.Uneven > 0:
+		return fmt.Sprintf("on %d of %d pages one model placed two documents more than the other, expected at most one more", o.Uneven, o.Pages)
+	case off > mostShare && off > 0.5*mostErrors/math.Sqrt(n):
+		return fmt.Sprintf("the first document is of the first model on %d of %d pages, expected a half", o.Firsts, o.Pages)
+	}
+	return ""
 }
 
 // take counts the memory of a page.

@@ -302,3 +302,41 @@ func TestFalsePreferencesOfUsersWhoStay(t *testing.T) {
 		t.Errorf("%d of %d experiments reject, expected at most 8 %%", rejected, runs)
 	}
 }
+
+// Claim: teams that team draft does not make are told: all documents of one model, more than one document ahead, or one
+// model first on most pages. Those of fair coins are not.
+func TestTeamsOfADraft(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	draft := func(first float64) []int {
+		teams := make([]int, 0, 6)
+		for len(teams) < 6 {
+			a := 1
+			if rng.Float64() < first {
+				a = 0
+			}
+			teams = append(teams, a, 1-a)
+		}
+		return teams
+	}
+	for name, c := range map[string]struct {
+		teams func() []int
+		fault string
+	}{
+		"fair":    {func() []int { return draft(0.5) }, ""},
+		"one":     {func() []int { return make([]int, 6) }, "on 1000 of 1000 pages one model placed two documents more"},
+		"blocks":  {func() []int { return []int{0, 1, 1, 1, 0, 0} }, "on 1000 of 1000 pages one model placed two documents more"},
+		"unequal": {func() []int { return draft(0.8) }, "the first document is of the first model on"},
+	} {
+		s := Preferences{}
+		for i := range 1000 {
+			p := &click.Page{User: strconv.Itoa(i), Query: "q", Docs: []string{"a", "b", "c", "d", "e", "f"}, Clicks: make([]int, 6), Team: c.teams(), Experiment: "e", Arm: "a,b", Weight: 1}
+			if err := s.Add(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o := s.Outcomes()[0]
+		if fault := o.Fault(); (c.fault == "") != (fault == "") || !strings.HasPrefix(fault, c.fault) {
+			t.Errorf("%s: found %q, expected %q", name, fault, c.fault)
+		}
+	}
+}
