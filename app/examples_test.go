@@ -206,11 +206,15 @@ func prepareExamples(t *testing.T) {
 	}
 	mustCall(t, "clicks", "propensities", "pages.jsonl.gz", "--method", "em", "--bootstrap", "0", "--out", "theta.json")
 	mustCall(t, "data", "convert", "train.txt", "--out", "products.csv")
+	mustCall(t, "clicks", "simulate", "--data", "train.txt", "--model", "m.json", "--order", "noise:1", "--pages", "3000", "--users", "300", "--out", "noise.jsonl.gz")
+	mustCall(t, "train", "--no-record", "--method", "mle", "--train", "train.txt", "--model", "old.json")
+	mustCall(t, "train", "--no-record", "--method", "regression", "--train", "train.txt", "--model", "new.json")
 	for _, name := range []string{"a", "b", "c", "test"} {
 		mustCall(t, "score", "--model", "m.json", "--data", "test.txt", "--out", name+".scores")
 	}
 	mustWrite(t, "secret.txt", "me:secret\n")
 	mustWrite(t, "request.json", `{"q":"{query}"}`)
+	mustWrite(t, "body.json", `{"query":{"match":{"title":"{query}"}}}`)
 	var extractors []string
 	for i := range 5 {
 		extractors = append(extractors, fmt.Sprintf(`{"query_extractor":{"feature_name":"feature_%d","query":{"match_all":{}}}}`, i+1))

@@ -46,15 +46,14 @@ func (s *pageIDs) add(id string, before uint32, line int, mem *memory.Account) (
 
 // addContent adds a page without an id by its time, user, query and documents. It reports whether they are known.
 func (s *pageIDs) addContent(p *Page, before uint32, mem *memory.Account) (known bool, err error) {
-	b := append(s.text[:0], 0) // which no id has
-	b = p.Time.AppendFormat(b, time.RFC3339Nano)
+	s.text = append(s.text[:0], 0) // which no id has
+	s.text = p.Time.AppendFormat(s.text, time.RFC3339Nano)
 	for _, part := range [][]string{{p.User, p.Query}, p.Docs} {
 		for _, text := range part {
-			b = append(append(b, 0), text...)
+			s.text = append(append(s.text, 0), text...)
 		}
 	}
-	s.text = b
-	_, known, err = s.addKey(s.key(b), before, p.Line, mem)
+	_, known, err = s.addKey(s.key(s.text), before, p.Line, mem)
 	return known, err
 }
 

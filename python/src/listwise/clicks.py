@@ -425,7 +425,8 @@ def evaluate(
         if baseline is not None:
             settings["baseline"] = _ranker(files, len(named), "", baseline, "baseline").partition("=")[2]
             names.setdefault(settings["baseline"], "baseline")
-        return _renamed(files.call("clicks evaluate", settings, systems)["data"], names)
+        results: dict[str, Any] = files.call("clicks evaluate", settings, systems)["data"]
+        return {key: _renamed(value, names) for key, value in results.items()}
 
 
 def simulate(
