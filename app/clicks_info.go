@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/listwise/listwise/click"
 	"github.com/listwise/listwise/click/propensity"
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/rows"
 )
 
@@ -39,8 +41,8 @@ prints them. --format json has the propensities and all other numbers.`,
 // pagesInfo is the summary of a log with what tells propensities.
 type pagesInfo struct {
 	*click.Info
-	Moved   int               `json:"pairs_in_two_slots"`
-	Seen    []propensity.Seen `json:"slots_of_pairs"` // for each two slots, the pairs seen in both
+	Moved   *int              `json:"pairs_in_two_slots"` // with Seen and Methods, null if memory does not suffice
+	Seen    []propensity.Seen `json:"slots_of_pairs"`     // for each two slots, the pairs seen in both
 	Methods []propensity.Told `json:"methods"`
 }
 
@@ -50,18 +52,33 @@ const mostSlots = 50
 // info reads pages and prints their summary.
 func (f *pagesFlags) info(cmd *cobra.Command, env *environment, args []string) error {
 	f.tellsRobots = true
-	s, l := click.Survey{Mem: f.account()}, propensity.Log{Mem: f.account()}
+	mem := f.account()
+	s, l, taken := click.Survey{Mem: mem}, &propensity.Log{Mem: mem}, int64(0)
 	t, err := f.read(cmd, env, "", args, func(p *click.Page) error {
-		if err := s.Add(p); err != nil || p.Clicks == nil {
+		if err := s.Add(p); err != nil || p.Clicks == nil || l == nil {
 			return err
 		}
-		return l.Add(p)
+		before := mem.Taken()
+		err := l.Add(p)
+		taken += mem.Taken() - before
+		if errors.Is(err, dataset.ErrTooLarge) { // the rest of the summary needs less
+			l = nil
+			mem.Give(taken)
+			return nil
+		}
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	i := &pagesInfo{Info: s.Info(t)}
-	i.Moved, i.Seen = l.Seen(mostSlots)
+	if l == nil {
+		i.Odd = append(i.Odd, "what tells propensities is left out, because it needs more memory (--max-memory)")
+		return env.printPages(i)
+	}
+	var moved int
+	moved, i.Seen = l.Seen(mostSlots)
+	i.Moved = &moved
 	if i.Slots > mostSlots {
 		i.Odd = append(i.Odd, fmt.Sprintf("%d slots: only the first %d are compared with each other", i.Slots, mostSlots))
 	}
@@ -122,7 +139,9 @@ func pagesTables(i *pagesInfo) []report {
 		add("pages with the order of clicks", i.Ordered)
 		add("pages whose clicks go back up", i.Back)
 	}
-	add("pairs seen in two slots or more", i.Moved)
+	if i.Moved != nil {
+		add("pairs seen in two slots or more", *i.Moved)
+	}
 	for _, f := range []struct {
 		what string
 		n    int

@@ -106,3 +106,28 @@ func TestClicksWarnings(t *testing.T) {
 		}
 	}
 }
+
+// Claim: what tells propensities is left out of a summary, and said so, if it does not fit into memory. The rest is that
+// of the summary with memory.
+func TestInfoWithinMemory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustCall(t, "data", "synth", "--queries", "400", "--docs", "20", "--relevant", "5", "--features", "3", "--out", "d.txt")
+	mustCall(t, "train", "--no-record", "--method", "mle", "--train", "d.txt", "--model", "m.json")
+	mustCall(t, "clicks", "simulate", "--data", "d.txt", "--model", "m.json", "--order", "noise:1", "--pages", "20000", "--users", "5000", "--out", "pages.jsonl")
+	type summary struct {
+		Pages   int   `json:"pages"`
+		Clicked int   `json:"clicked"`
+		Moved   *int  `json:"pairs_in_two_slots"`
+		Methods []any `json:"methods"`
+		Odd     []string
+	}
+	var whole, part summary
+	decode(t, mustCall(t, "clicks", "info", "pages.jsonl", "--format", "json"), &whole)
+	decode(t, mustCall(t, "clicks", "info", "pages.jsonl", "--format", "json", "--max-memory", "0.01"), &part)
+	if whole.Pages != 20000 || whole.Moved == nil || *whole.Moved == 0 || len(whole.Methods) != 3 || len(whole.Odd) != 0 {
+		t.Errorf("with memory: %+v", whole)
+	}
+	if part.Pages != whole.Pages || part.Clicked != whole.Clicked || part.Moved != nil || len(part.Methods) != 0 || len(part.Odd) != 1 || !strings.Contains(part.Odd[0], "more memory") {
+		t.Errorf("with too little: %+v", part)
+	}
+}
