@@ -69,8 +69,8 @@ func TestClicksFlagsThatDoNothing(t *testing.T) {
 	}
 }
 
-// Claim: what makes a result meaningless or too good is said: held-out pages of the fit, measures without variance, a
-// model that the log does not identify, a flag that the chosen method does not need.
+// Claim: commands warn of held-out pages that are also pages of the fit, of measures without variance, and of a model
+// that the log does not identify. They refuse a flag that the chosen method does not need.
 func TestClicksWarnings(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var pages, one strings.Builder

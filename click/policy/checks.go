@@ -172,8 +172,8 @@ func (e *Evaluation) checks() Checks {
 	return c
 }
 
-// slopesOfChecks returns the slopes of the checks of slots and of arms by ln α: those of Σ_d E_dk r_d for slot k, and of
-// Σ_d E_dB C_dA/E_dA for arm B.
+// slopesOfChecks returns the slopes by ln α of the checks of slots and of arms. Slot k has the slopes of Σ_d E_dk r_d,
+// and arm B the slopes of Σ_d E_dB C_dA/E_dA.
 func (e *Evaluation) slopesOfChecks() (bySlot, byArm [][]float64) {
 	slots := e.slotsChecked()
 	bySlot = make([][]float64, slots)

@@ -15,8 +15,8 @@ import (
 
 // Estimator names an estimator of a ranking policy's value.
 //
-// In the formulas, μ is the probability of the logging policy and π that of the evaluated one, c_r is the click at
-// rank r, v_k the worth of a click at rank k, θ_k the examination of a slot and γ_d the relevance of a document.
+// In the formulas, μ is a probability of the logging policy and π of the evaluated one. c_r is the click at rank r, and
+// v_k the worth of a click at rank k. θ_k is the examination of a slot, and γ_d the relevance of a document.
 // ρ_d = Σ_k μ(d at k) θ_k and ω_d = Σ_k π(d at k) θ_k v_k.
 type Estimator string
 

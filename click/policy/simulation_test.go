@@ -142,10 +142,9 @@ func evaluate(t testing.TB, c Config, pages []*click.Page) *Result {
 	return r
 }
 
-// Claim: 95 % intervals by user cover the true value in 93 to 97 % of 2,000 logs, for slate (IPS), its normalised form
-// (SNIPS), pbm and dr with the probabilities of the log itself and with those of orders, and their differences
-// to the log. Checks fail on at most 7 % of the logs, in which
-// nothing is wrong, and the check of weights, with three standard errors, on 1 %.
+// Claim: 95 % intervals by user cover the true value in 93 to 97 % of 2,000 logs. This holds for slate (IPS), its
+// normalised form (SNIPS), pbm and dr, and for differences to the log. pbm and dr have probabilities from the log or
+// from orders. Checks fail on at most 7 % of these sound logs, and the check of weights on 1 %.
 func TestCoverage(t *testing.T) {
 	runs, low, high := 8, 0.5, 1.0
 	if long.Enabled() {

@@ -117,8 +117,8 @@ func choices(evaluated, logged bandit) []Choice {
 	return list
 }
 
-// Claim: on the log of Open Bandit, IPS, clipped IPS, SNIPS, DM, DR, SNDR, switch and DRos are those of obp to 1e-9 for
-// every pair of a logged and an evaluated policy whose files are there. The women campaign evaluated on the log of Bernoulli
+// Claim: on the log of Open Bandit, IPS, clipped IPS, SNIPS, DM, DR, SNDR, switch and DRos equal obp's values to 1e-9.
+// Every pair of a logged and an evaluated policy is compared whose files are there. The women campaign evaluated on the log of Bernoulli
 // Thompson sampling is refused: its mean weight is 3.2 and its effective sample is 2.
 func TestOpenBandit(t *testing.T) {
 	text, err := os.ReadFile(shared(t, "spec", "verify", "clicks", "openbandit.json"))

@@ -152,15 +152,15 @@ func (t *interleaved) teams(of []int) {
 	}
 }
 
-// Firsts differ from half of the pages by more than chance and the queries that users repeat explain, if they are off
-// by so many standard errors and by such a share.
+// Least distance of Firsts from half of the pages that Fault reports: in standard errors, and as a share of the pages.
+// Smaller ones may come from queries that a user repeats.
 const (
 	mostErrors = 5
 	mostShare  = 0.1
 )
 
-// Fault says why the teams are not those of team draft, which places at most one document more of one model, and begins
-// with either model on half of the pages. It is empty if they may be.
+// Fault says why team draft cannot have made the teams. It is empty if it can. Team draft places at most one document
+// more of one model, and begins with either model on half of the pages.
 func (o *Outcome) Fault() string {
 	n := float64(o.Pages)
 	off := math.Abs(float64(o.Firsts)/n - 0.5)

@@ -89,8 +89,8 @@ func (c constant) Fit(_, _, out []float64) error {
 	return nil
 }
 
-// Claim: propensities that do not fit the log are told with the slot, and those that fit are not. Of the wrong ones, one
-// is flat, one is squared, and one has two slots exchanged.
+// Claim: Misfit names a slot if propensities are flat, squared or exchanged between two slots. It is nil if they are
+// right.
 func TestMisfit(t *testing.T) {
 	d := judged(t, 20, 9)
 	var l weigh.Log

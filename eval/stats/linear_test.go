@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Claim: the interval and p value of a mean by its influences are those of the paired t test, and Lower is the end of the
-// interval at half its error.
+// Claim: the interval and p value of a mean by its influences equal the paired t test's. Lower at half of the
+// interval's error probability is its lower end.
 func TestLinearOfMean(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	x, zero, influence := make([]float64, 30), make([]float64, 30), make([]float64, 30)

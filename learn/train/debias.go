@@ -48,8 +48,8 @@ const (
 	//
 	//	b_k += rate (Σλ − L2 n_k b_k) / (|Σh + L2 n_k| + 0.001),
 	//
-	// where λ and h, the second derivatives, are those to which the tree was fitted, the sums are over the documents
-	// of slot k, and n_k is the sum of their weights times those of their queries. A [Descent] moves b along its steps
+	// where the tree was fitted to λ and the second derivatives h. The sums are over the documents of slot k, and n_k
+	// is the sum of their weights, each times the weight of its query. A [Descent] moves b along its steps
 	// instead, as parameters of the loss plus L2/2 Σ n_k b_k², where queries from which nothing can be learned do not
 	// count. Its penalty by C includes them. A document is ranked by its score alone.
 	DebiasPosition

@@ -172,9 +172,8 @@ func near(t *testing.T, what string, got, want []float64, tolerance float64) {
 	}
 }
 
-// Claim: after each tree, the factors are those of the formulas, computed by a double loop over the pairs at the
-// scores with and after the tree, and λ is that of the corrected loss; with and without weights, and with fewer
-// tracked slots than there are.
+// Claim: after each tree, the factors equal the formulas, which a double loop over the pairs computes. λ is the
+// derivative of the corrected loss. Both hold with and without weights, and with fewer tracked slots than there are.
 func TestFactorsAreThoseOfTheFormulas(t *testing.T) {
 	plain, slots := pages(t, 60, 1)
 	for _, d := range []*dataset.Dataset{plain, weighed(t, plain, false)} {
