@@ -20,8 +20,8 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// Claim: users click as often on the rankings of a model that was trained from their clicks as the estimate from
-// pages before it was deployed says: the truth is in the interval of 95 % in about 95 % of repetitions. Each
+// Claim: the clicks of a model can be estimated before it is deployed, although it was trained from the same users'
+// clicks. The interval of 95 % has the truth in about 95 % of repetitions. Each
 // repetition logs two weeks of an A/B test, harvests propensities and trains in the first, and estimates in the second.
 // The truth is the expectation by the click model.
 func TestEstimateOfTheLoop(t *testing.T) {

@@ -197,8 +197,8 @@ func (e *Evaluation) whole(raw float64) term {
 	return term{value: float64(w * e.reward()), weight: w, raw: raw, norm: w, mass: 1}
 }
 
-// byRank returns the term of an estimator that weighs each rank by the probability of what the policy shares with the
-// page down to there, or there.
+// byRank returns the term of an estimator that weighs each rank. shared returns the probability that the policy has the
+// page's document at rank r (item), or the page's documents down to rank r (cascade).
 func (e *Evaluation) byRank(rankings []click.Order, l *logged, shared func(r int) float64) term {
 	t := term{mass: e.worthOf(rankings)}
 	for r := range e.page.Docs {
@@ -312,9 +312,9 @@ func (e *Evaluation) exposures(rankings []click.Order) (list []exposure, constan
 
 // examinedTerm returns the term of an estimator with the position-based model.
 //
-// Without orders, ρ is the mean examination of the document over the pages of the query. The value then does not
-// depend on the relevance r in Σ_d ω_d r_d + Σ_r (ω_d/ρ_d)(c_r − θ_r r_d), summed over the pages of a query: it is the
-// worth of clicks over examinations. With r near the truth, the sum over a user's pages has the variation that
+// Without orders, ρ is the mean examination of the document over the pages of the query. The term is
+// Σ_d ω_d r_d + Σ_r (ω_d/ρ_d)(c_r − θ_r r_d). Its sum over the pages of a query does not depend on the relevance r: it is
+// the worth of clicks over examinations. With r near the truth, the sum over a user's pages has the variation that
 // comes from the estimated ρ, so that intervals are neither too narrow nor too wide.
 func (e *Evaluation) examinedTerm(rankings []click.Order, l *logged) term {
 	list, constant := e.exposures(rankings)

@@ -303,8 +303,8 @@ func TestFalsePreferencesOfUsersWhoStay(t *testing.T) {
 	}
 }
 
-// Claim: teams that team draft does not make are told: all documents of one model, more than one document ahead, or one
-// model first on most pages. Those of fair coins are not.
+// Claim: Fault reports teams that team draft cannot make: all documents of one model, one model two documents ahead, or
+// one model first on most pages. It accepts the teams of fair coins.
 func TestTeamsOfADraft(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	draft := func(first float64) []int {

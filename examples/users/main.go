@@ -3,8 +3,8 @@
 //	users --data shop.csv --url http://localhost:8080/v1/models/web:rank --pages 5000 --clicks clicks.jsonl
 //
 // It shows what an application does: send the documents of a query with their features, show the ranking, and log each
-// click with the id of the page. The users are simulated. They look at rank k with probability 1/k, and click what they
-// see with a probability that rises with its grade. The server never sees a grade.
+// click with the id of the page. The users are simulated. They look at rank k with probability 1/k. The
+// probability of a click on a document that they see rises with its grade. The server never sees a grade.
 package main
 
 import (
