@@ -222,3 +222,41 @@ func TestIndexLeavesTheDominatedAlone(t *testing.T) {
 		t.Errorf("the index of a linear family is %v, that of the second best trees %v", index[fresh], index[trials[1].family])
 	}
 }
+
+// Claim: trials are ranked by their mean, best first. A trial without models has no rank. Fusions take the best trials,
+// at most mostOfFamily of each family.
+func TestTrialsAreRankedByMean(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	_, trials := drawn(rng, 20, []float64{0.3, 1, 0.1, 0.7, 0.9, 0.5, 2, 0.2})
+	for _, trial := range trials[:7] {
+		trial.Models = make([]*model.Model, 1)
+		trial.family = trials[trial.Number/6].family
+	}
+	got := ranked(trials)
+	if len(got) != 7 {
+		t.Fatalf("%d trials have a rank, expected 7", len(got))
+	}
+	for i, trial := range got {
+		better := 0
+		for _, other := range trials[:7] {
+			if other.Mean > trial.Mean {
+				better++
+			}
+		}
+		if better != i {
+			t.Errorf("a trial with rank %d has %d better ones", i, better)
+		}
+	}
+	chosen := fusible(got)
+	for _, trial := range got {
+		better := 0 // trials of the same family
+		for _, other := range trials[:7] {
+			if other.family == trial.family && other.Mean > trial.Mean {
+				better++
+			}
+		}
+		if in := slices.Contains(chosen, trial); in != (better < mostOfFamily) {
+			t.Errorf("a trial with %d better ones of its family: chosen %v", better, in)
+		}
+	}
+}
