@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/click"
+	"github.com/listwise/listwise/internal/jacobi"
 )
 
 // solver computes q'Γ⁺x of pages, for rankings with few possible orders.
@@ -72,31 +73,10 @@ func (s *solver) weight(rankings []click.Order) float64 {
 	return sum / math.Sqrt(s.orders[s.shown].Probability)
 }
 
-// pseudoinverse returns the pseudoinverse of a symmetric positive semidefinite matrix of n rows, by Jacobi's
-// eigenvalue iteration (Golub, Van Loan 2013, Matrix Computations, section 8.5). It overwrites the matrix.
+// pseudoinverse returns the pseudoinverse of a symmetric positive semidefinite matrix of n rows. It overwrites the matrix.
 func pseudoinverse(a []float64, n int) []float64 {
-	v := make([]float64, n*n) // eigenvectors in columns
-	for i := range n {
-		v[i*n+i] = 1
-	}
-	const sweeps = 60
-	for range sweeps {
-		off, diagonal := 0.0, 0.0
-		for i := range n {
-			diagonal += float64(a[i*n+i] * a[i*n+i])
-			for j := range i {
-				off += float64(a[i*n+j] * a[i*n+j])
-			}
-		}
-		if off <= 1e-32*diagonal {
-			break
-		}
-		for i := range n {
-			for j := range i {
-				rotate(a, v, n, j, i)
-			}
-		}
-	}
+	v := make([]float64, n*n)
+	jacobi.Diagonalize(a, n, v)
 	largest := 0.0
 	for i := range n {
 		largest = max(largest, a[i*n+i])
@@ -115,31 +95,4 @@ func pseudoinverse(a []float64, n int) []float64 {
 		}
 	}
 	return inverse
-}
-
-// rotate makes element (p, q) of a zero.
-func rotate(a, v []float64, n, p, q int) {
-	apq := a[p*n+q]
-	if apq == 0 {
-		return
-	}
-	theta := (a[q*n+q] - a[p*n+p]) / (2 * apq)
-	t := 1 / (math.Abs(theta) + math.Sqrt(float64(theta*theta)+1))
-	if theta < 0 {
-		t = -t
-	}
-	c := 1 / math.Sqrt(float64(t*t)+1)
-	s := t * c
-	for k := range n {
-		x, y := a[k*n+p], a[k*n+q]
-		a[k*n+p], a[k*n+q] = float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
-	}
-	for k := range n {
-		x, y := a[p*n+k], a[q*n+k]
-		a[p*n+k], a[q*n+k] = float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
-	}
-	for k := range n {
-		x, y := v[k*n+p], v[k*n+q]
-		v[k*n+p], v[k*n+q] = float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/listwise/listwise/internal/elementary"
+	"github.com/listwise/listwise/internal/jacobi"
 	"github.com/listwise/listwise/internal/random"
 )
 
@@ -165,55 +166,13 @@ func normalise(x []float64) {
 	}
 }
 
-// symmetricEigenvalues returns the eigenvalues of the symmetric n×n matrix a in ascending order. a is
-// stored row by row and is overwritten. The method is Jacobi's with rotations in cyclic order (Golub and
-// Van Loan, Matrix Computations, section 8.5). It is simple, accurate, and fast enough for the few dozen
-// documents of a [FieldDiagnosis].
+// symmetricEigenvalues returns the eigenvalues of the symmetric n×n matrix a in ascending order. It overwrites a.
 func symmetricEigenvalues(a []float64, n int) []float64 {
-	const sweeps = 60 // about ten are enough; convergence is quadratic
-	for range sweeps {
-		var off, diagonal float64
-		for i := range n {
-			diagonal += float64(a[i*n+i] * a[i*n+i])
-			for j := range i {
-				off += float64(a[i*n+j] * a[i*n+j])
-			}
-		}
-		if off <= 1e-34*diagonal || off == 0 {
-			break
-		}
-		for p := range n {
-			for q := p + 1; q < n; q++ {
-				rotate(a, n, p, q)
-			}
-		}
-	}
+	jacobi.Diagonalize(a, n, nil)
 	values := make([]float64, n)
 	for i := range values {
 		values[i] = a[i*n+i]
 	}
 	slices.Sort(values)
 	return values
-}
-
-// rotate makes a[p][q] zero by a rotation in the plane of axes p and q.
-func rotate(a []float64, n, p, q int) {
-	apq := a[p*n+q]
-	if apq == 0 {
-		return
-	}
-	theta := (a[q*n+q] - a[p*n+p]) / (2 * apq)
-	// t is the smaller root of t² + 2θt − 1: the tangent of the rotation's angle.
-	t := math.Copysign(1, theta) / (math.Abs(theta) + math.Sqrt(1+float64(theta*theta)))
-	c := 1 / math.Sqrt(1+float64(t*t))
-	s := t * c
-	for k := range n {
-		x, y := a[k*n+p], a[k*n+q]
-		a[k*n+p], a[k*n+q] = float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
-	}
-	for k := range n {
-		x, y := a[p*n+k], a[q*n+k]
-		a[p*n+k], a[q*n+k] = float64(c*x)-float64(s*y), float64(s*x)+float64(c*y)
-	}
-	a[p*n+q], a[q*n+p] = 0, 0
 }
