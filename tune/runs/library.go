@@ -71,8 +71,9 @@ func (s *Store) Tune(ctx context.Context, c tune.Config) (*tune.Result, error) {
 
 // Train calls [train.Run] and records the run: settings, fingerprints of the data, the learning curve,
 // and the values of p.Select for the validation queries. The name of the ranker is p.Method or, if it
-// is empty, the type of the learner. For a method of the catalogue, pass what its Problem method
-// returns. Errors are those of [Store.Tune].
+// is empty, the type of the learner. For a method of the catalogue, pass the result of its method
+// Problem. Like [Store.Tune], Train returns an error before the training if the beginning cannot be
+// recorded, and the model with an error if the end cannot.
 func (s *Store) Train(ctx context.Context, p *train.Problem) (*model.Model, error) {
 	own := *p
 	name := cmp.Or(p.Method, fmt.Sprintf("%T", p.Learner))

@@ -42,8 +42,8 @@ func listNet(s map[string]any) (loss.Loss, train.Learner, error) {
 	return loss.ListNet{}, train.LBFGS{Architecture: train.Linear, C: s["C"].(float64), Tolerance: 1e-6, Iterations: 50}, nil
 }
 
-// Claim: a tuning by Store.Tune is recorded with its data, settings, choices and the value of every
-// query, which are those of the result; the result is that of tune.Run.
+// Claim: Store.Tune records the data, settings, choices and values of every query of a tuning. They
+// equal the result of tune.Run.
 func TestTuneIsRecorded(t *testing.T) {
 	dir := t.TempDir()
 	s := mustOpen(t, dir)
