@@ -333,7 +333,16 @@ func (f *autoFlags) produce(ctx context.Context, env *environment, w *automatic,
 		return report{}, err
 	}
 	w.record(rec)
+	if env.details != nil {
+		w.detail(env.details)
+	}
 	return w.report(), w.noteTime(env)
+}
+
+// detail adds the values of the systems on each query and their comparison.
+func (w *automatic) detail(d *details) {
+	folds := mapped(w.out.divisions, func(d ensemble.Division) string { return d.Name })
+	d.ofFolds(w.out.names, folds, w.out.results, w.out.compared)
 }
 
 // noteTime reports the time to score 100 documents, with the model and with the best trial alone. Only standard error has it:
@@ -488,8 +497,7 @@ func comparedBy(by measure.Measure, pooled []*measure.Result, seed uint64) (*sta
 	if len(values[0]) < 2 || len(values) < 2 {
 		return nil, nil
 	}
-	const permutations, resamples = 10_000, 2_000
-	return stats.Compare(values, stats.Config{Weights: weights, Permutations: permutations, Resamples: resamples, Seed: seed})
+	return stats.Compare(values, stats.Config{Weights: weights, Permutations: summaryPermutations, Resamples: summaryResamples, Seed: seed})
 }
 
 // recorded describes a run of auto before it trains. The run's method is auto; trials.jsonl lists the methods that were

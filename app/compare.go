@@ -173,6 +173,9 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 			}
 		}
 		c.measured = append(c.measured, one)
+		if env.details != nil {
+			c.detail(env.details, m, r)
+		}
 	}
 	bar.finish()
 	return env.printComparison(c)

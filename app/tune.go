@@ -252,6 +252,9 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.C
 	}
 	rec.wrote(runs.FilesOf(config.Dir, result)...)
 	out.slices, out.sliceIn = sliced, foldRow(len(out.columns))
+	if env.details != nil {
+		return out, env.details.ofTuning(result, config.Seed)
+	}
 	return out, nil
 }
 
