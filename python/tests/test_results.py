@@ -12,6 +12,7 @@ import listwise
 pandas = pytest.importorskip("pandas")
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
 
 X, y, qid = judged()
 DRAWS = {"permutations": 499, "resamples": 499}
@@ -39,7 +40,7 @@ def tuned():
 @pytest.fixture(autouse=True)
 def close():
     yield
-    matplotlib.pyplot.close("all")
+    plt.close("all")
 
 
 def test_one_row_per_query_system_and_measure(rankers, comparison):
@@ -116,6 +117,8 @@ def test_importances_are_mean_absolute_contributions(rankers):
     assert [bar.get_width() for bar in display.bars_] == pytest.approx(sorted(means, reverse=True))
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == [why.feature_names[i] for i in np.argsort(-means, kind="stable")]
     assert display.figure_ is display.ax_.figure and "contribution" in display.ax_.get_xlabel()
+    used = listwise.ImportanceDisplay([0, 2, 0, 1], ["a", "b", "c", "d"]).plot()
+    assert [label.get_text() for label in used.ax_.get_yticklabels()] == ["b", "d", "2 others"]
     few = listwise.ImportanceDisplay.from_estimator(rankers["trees"], X, qid=qid, max_features=2)
     assert [label.get_text() for label in few.ax_.get_yticklabels()][2] == "3 others"
     assert [bar.get_width() for bar in few.bars_] == pytest.approx([*sorted(means, reverse=True)[:2], sum(sorted(means)[:3])])
@@ -138,7 +141,7 @@ def test_learning_curves_are_the_values_of_the_training(rankers):
     (band,) = both.ax_.collections
     bounds = band.get_paths()[0].get_extents()
     assert (bounds.ymin, bounds.ymax) == pytest.approx((values.min(), values.max()))
-    assert [t.get_text() for t in both.ax_.get_legend().get_texts()] == ["net", "trees"] and both.ax_.get_xlabel() == "epoch or round"
+    assert [t.get_text() for t in both.ax_.get_legend().get_texts()] == ["net: mean and range of 3", "trees"] and both.ax_.get_xlabel() == "epoch or round"
     assert rankers["trees"].learning_curve_["unit"] == "round" and len(rankers["trees"].learning_curve_["number"]) == 5
 
 
@@ -159,12 +162,14 @@ def test_differences_are_drawn_with_their_intervals(comparison, tuned):
     display = listwise.DifferencesDisplay.from_comparison(comparison, measure="map")
     pairs = comparison.results.pairs().query("measure == 'map'")
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["convex", "net"]
-    assert display.ax_.get_xlabel() == "map minus that of trees, 95 % interval"
+    assert display.ax_.get_xlabel() == "map minus that of trees\n95 % interval"
     for drawn, row in zip(display.errorbars_, pairs.to_dict("records"), strict=True):
         point, _, (bar,) = drawn
         (start, end) = bar.get_segments()[0]
         assert point.get_xdata()[0] == row["difference"] and (start[0], end[0]) == pytest.approx((row["low"], row["high"]))
         assert (point.get_markerfacecolor() == "C0") == (row["p_holm"] < 0.05)
+    three = listwise.DifferencesDisplay([0.1, 0.2, 0.3], [[0, 0.2], [0.1, 0.3], [math.nan] * 2], ["a", "b", "c"], [0.01, 0.06, math.nan]).plot()
+    assert [e[0].get_markerfacecolor() == "C0" for e in three.errorbars_] == [True, False, False] and [len(e[2]) for e in three.errorbars_] == [1, 1, 0]
     every = listwise.DifferencesDisplay.from_comparison(tuned)
     assert [label.get_text() for label in every.ax_.get_yticklabels()] == ["mle − regression"]
     with pytest.raises(listwise.Error, match="measure: found 'ndcg@3', expected one of map, ndcg@10"):
@@ -174,7 +179,7 @@ def test_differences_are_drawn_with_their_intervals(comparison, tuned):
 
 
 def test_displays_draw_on_given_axes(rankers, comparison):
-    figure, axes = matplotlib.pyplot.subplots(3)
+    figure, axes = plt.subplots(3)
     displays = [
         listwise.ImportanceDisplay.from_estimator(rankers["trees"], X, qid=qid, ax=axes[0], bar_kw={"color": "C3"}),
         listwise.LearningCurveDisplay.from_estimator(rankers["net"][0], ax=axes[1], line_kw={"linestyle": ":"}),

@@ -63,11 +63,11 @@ class ImportanceDisplay(_Display):
 
         Args:
             ax: axes of matplotlib; None: those of a new figure.
-            max_features: the number of features with a bar of their own. A grey bar shows the sum
-                of the others.
+            max_features: the largest number of features with a bar of their own. A grey bar shows
+                the sum of the others, among them all features of importance 0.
             bar_kw: arguments of ``Axes.barh``.
         """
-        most = whole("max_features", max_features, 1, 2**31 - 1)
+        most = min(whole("max_features", max_features, 1, 2**31 - 1), max(1, np.count_nonzero(self.importances)))
         order = np.argsort(-self.importances, kind="stable")
         names = [self.feature_names[i] for i in order[:most]]
         values = self.importances[order[:most]].tolist()
@@ -150,7 +150,8 @@ class LearningCurveDisplay(_Display):
             values = np.stack([np.asarray(c[value])[:n] for c in own])
             shown_at = np.isfinite(values).all(axis=0)  # some points are not validated
             number, values = number[shown_at], values[:, shown_at]
-            (line,) = ax.plot(number, values.mean(axis=0), **{"label": name, **(line_kw or {})})
+            label = name if len(own) == 1 else f"{name}: mean and range of {len(own)}"
+            (line,) = ax.plot(number, values.mean(axis=0), **{"label": label, **(line_kw or {})})
             if len(own) > 1:
                 ax.fill_between(number, values.min(axis=0), values.max(axis=0), color=line.get_color(), alpha=0.25, linewidth=0)
             elif value == "validation":
@@ -159,7 +160,9 @@ class LearningCurveDisplay(_Display):
             self.lines_[name] = line
         ax.set_xlabel(self.unit)
         ax.set_ylabel(f"{self.measure}, validation data" if value == "validation" else "objective, training data")
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        locator = ax.xaxis.get_major_locator()
+        if isinstance(locator, optional("matplotlib.ticker", type(self).__name__, "matplotlib").MaxNLocator):
+            locator.set_params(integer=True)
         if len(self.curves) > 1 or any(len(own) > 1 for own in self.curves.values()):
             ax.legend()
         return self
@@ -248,6 +251,7 @@ class DifferencesDisplay(_Display):
         ax.set_yticks(np.arange(len(self.labels)), self.labels)
         ax.set_ylim(len(self.labels) - 0.5, -0.5)
         ax.set_xlabel(self.label)
+        ax.locator_params(axis="x", nbins=6)
         marks = [
             lines.Line2D([], [], **{k: v for k, v in {**style, **face}.items() if k != "capsize"}, label=text)
             for face, text in (({}, f"p < {level:g}, Holm"), ({"markerfacecolor": ax.get_facecolor()}, "not significant"))
@@ -268,6 +272,6 @@ class DifferencesDisplay(_Display):
         if not pairs:
             raise Error("comparison: found no pairs, expected two systems at least, and two queries with values")
         of = [p["a"] if results.baseline is not None else f"{p['a']} − {p['b']}" for p in pairs]
-        label = f"difference of {measure}, 95 % interval" if results.baseline is None else f"{measure} minus that of {results.baseline}, 95 % interval"
+        label = f"difference of {measure}" if results.baseline is None else f"{measure} minus that of {results.baseline}"
         intervals = [(p["low"], p["high"]) for p in pairs]
-        return cls([p["difference"] for p in pairs], intervals, of, [p["p_holm"] for p in pairs], label=label).plot(ax, **kwargs)
+        return cls([p["difference"] for p in pairs], intervals, of, [p["p_holm"] for p in pairs], label=f"{label}\n95 % interval").plot(ax, **kwargs)
