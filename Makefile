@@ -37,7 +37,7 @@ RACE_OF_SCRIPTS = TestScripts/^(auto|compare|eval_text|fuse|report|runs|score|ta
 RACE = $(GO) test -vet=off -exec 'draws.sh -rapid.seed=1,-rapid.checks=20' -race -short -timeout 30m
 
 race: ## the packages with goroutines
-	$(RACE) ./click/... ./dataset/... ./eval/measure ./eval/stats ./internal/block ./internal/parallel ./learn/boost ./learn/loss/... ./learn/objective ./learn/optimize ./learn/train ./learn/tree ./model ./model/explain ./serve/... ./tune/... ./app/datareport ./app/runs
+	$(RACE) ./click/... ./dataset/... ./eval/measure ./eval/stats ./internal/block ./internal/parallel ./learn/boost ./learn/loss/... ./learn/objective ./learn/optimize ./learn/train ./learn/tree ./model ./model/explain ./serve/... ./tune/... ./app/datareport
 
 race-commands: ## the methods and the commands that do several things at once
 	$(RACE) ./learn/method

@@ -140,13 +140,13 @@ func Example_compareScores() {
 		}
 		grades, good, poor = append(grades, g), append(good, a), append(poor, b)
 	}
-	var values [][]float64
+	var results []*measure.Result
 	for _, scores := range [][][]float64{good, poor} {
 		r, err := measure.EvaluateLists(grades, scores, []measure.Measure{ndcg10}, measure.TiesAverage)
 		check(err)
-		values = append(values, r.PerQuery(ndcg10))
+		results = append(results, r)
 	}
-	c, err := stats.Compare(values, stats.Config{Baseline: -1, Permutations: 10_000, Resamples: 1000, Seed: 1})
+	c, err := measure.Compare(ndcg10, stats.Config{Baseline: -1, Permutations: 10_000, Resamples: 1000, Seed: 1}, results...)
 	check(err)
 	fmt.Printf("difference %.3f, p %.4f\n", c.Pairs[0].Difference, c.Pairs[0].Randomization.P)
 	// Output:

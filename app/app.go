@@ -49,6 +49,8 @@ type environment struct {
 	take func(result any)       // receives the result instead of standard output
 	tell func(p SearchProgress) // receives the progress of auto; may be nil
 
+	details *details // receives the details of compare, tune and auto; nil for a command
+
 	noted sync.Map // causes of the notes that noteOnce has printed
 
 	filesLock sync.Mutex
@@ -258,8 +260,9 @@ type Settings map[string][]string
 
 // Outcome is the result of a command that ran as a function.
 type Outcome struct {
-	Data     any      `json:"data"`            // what the command prints with --format json
-	Table    string   `json:"table,omitempty"` // the text output of compare
+	Data     any      `json:"data"`              // what the command prints with --format json
+	Table    string   `json:"table,omitempty"`   // the text output of compare
+	Details  *details `json:"details,omitempty"` // of compare, tune and auto
 	Warnings []string `json:"warned"`
 }
 
@@ -344,7 +347,7 @@ func outcome(ctx context.Context, name string, s Settings, observe func(SearchPr
 	defer leaveAsFound()()
 	var mu sync.Mutex
 	var o Outcome
-	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, take: func(result any) { o.Data = result }, tell: observe}
+	env := &environment{details: new(details), stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, take: func(result any) { o.Data = result }, tell: observe}
 	env.warn = func(sentence string) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -373,6 +376,9 @@ func outcome(ctx context.Context, name string, s Settings, observe func(SearchPr
 	})
 	if err != nil {
 		return nil, errors.New(message(plainMessage(err)))
+	}
+	if env.details.Queries != nil {
+		o.Details = env.details
 	}
 	return &o, nil
 }

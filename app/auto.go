@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/eval/stats"
@@ -19,6 +18,7 @@ import (
 	"github.com/listwise/listwise/tune"
 	"github.com/listwise/listwise/tune/auto"
 	"github.com/listwise/listwise/tune/ensemble"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 type autoFlags struct {
@@ -333,7 +333,16 @@ func (f *autoFlags) produce(ctx context.Context, env *environment, w *automatic,
 		return report{}, err
 	}
 	w.record(rec)
+	if env.details != nil {
+		w.detail(env.details)
+	}
 	return w.report(), w.noteTime(env)
+}
+
+// detail adds the values of the systems on each query and their comparison.
+func (w *automatic) detail(d *details) {
+	folds := mapped(w.out.divisions, func(d ensemble.Division) string { return d.Name })
+	d.ofFolds(w.out.names, folds, w.out.results, w.out.compared)
 }
 
 // noteTime reports the time to score 100 documents, with the model and with the best trial alone. Only standard error has it:
@@ -488,8 +497,7 @@ func comparedBy(by measure.Measure, pooled []*measure.Result, seed uint64) (*sta
 	if len(values[0]) < 2 || len(values) < 2 {
 		return nil, nil
 	}
-	const permutations, resamples = 10_000, 2_000
-	return stats.Compare(values, stats.Config{Weights: weights, Permutations: permutations, Resamples: resamples, Seed: seed})
+	return stats.Compare(values, stats.Config{Weights: weights, Permutations: summaryPermutations, Resamples: summaryResamples, Seed: seed})
 }
 
 // recorded describes a run of auto before it trains. The run's method is auto; trials.jsonl lists the methods that were
@@ -513,7 +521,7 @@ func (f *autoFlags) recorded(w *automatic) *runs.Run {
 	}
 	r := &runs.Run{Kind: runs.Auto, Methods: []string{autoSystem}, Config: settings, Seed: &c.Tune.Seed}
 	if w.folds == nil {
-		r.Data = []runs.Data{recordedData("train", f.data, c.Data)}
+		r.Data = []runs.Data{runs.DataOf("train", f.data, c.Data)}
 	} else {
 		r.Data = f.recordedFolds(w.folds)
 	}
@@ -526,7 +534,7 @@ func (w *automatic) record(rec *recorder) {
 	rec.wrote(filepath.Join(w.autoFlags.out, modelName), filepath.Join(w.autoFlags.out, "report.html"), filepath.Join(w.autoFlags.out, "commands.sh"),
 		filepath.Join(w.autoFlags.out, "trials.jsonl"), filepath.Join(w.autoFlags.out, "results.json"))
 	for s, name := range w.out.names {
-		means := runs.RankerResult{Ranker: name, Validation: runs.NaN(), Measures: meansOf(w.out.rows[s], w.out.results[s])}
+		means := runs.RankerResult{Ranker: name, Validation: runs.NaN(), Measures: runs.MeansOf(w.out.rows[s], w.out.results[s])}
 		if name == autoSystem {
 			means.Settings = map[string]any{"members": mapped(w.result.Members, func(m auto.Member) any { return m.Entry.Name })}
 			means.Training = map[string]any{"trials": len(w.result.Trials)}
@@ -534,7 +542,7 @@ func (w *automatic) record(rec *recorder) {
 		rec.result(means)
 		for k := range w.out.divisions {
 			d := &w.out.divisions[k]
-			rec.result(runs.RankerResult{Ranker: name, Fold: d.Name, Validation: runs.NaN(), Measures: recordedMeasures(w.out.results[s][k])})
+			rec.result(runs.RankerResult{Ranker: name, Fold: d.Name, Validation: runs.NaN(), Measures: runs.MeasuresOf(w.out.results[s][k])})
 			if d.Systems[s].Model != nil {
 				rec.wrote(w.foldModel(name, d.Name))
 			}
@@ -551,10 +559,10 @@ func (s *source) recordedFolds(folds []tune.Fold) []runs.Data {
 			dir = s.data
 		}
 		all = append(all,
-			recordedData(fold.Name+" train", cmp.Or(s.files.Train, dir), fold.Train),
-			recordedData(fold.Name+" valid", cmp.Or(s.files.Valid, dir), fold.Valid))
+			runs.DataOf(fold.Name+" train", cmp.Or(s.files.Train, dir), fold.Train),
+			runs.DataOf(fold.Name+" valid", cmp.Or(s.files.Valid, dir), fold.Valid))
 		if fold.Tested() {
-			all = append(all, recordedData(fold.Name+" test", cmp.Or(s.files.Test, dir), fold.Test))
+			all = append(all, runs.DataOf(fold.Name+" test", cmp.Or(s.files.Test, dir), fold.Test))
 		}
 	}
 	return all

@@ -443,7 +443,7 @@ func (r *fitReport) predict(env *environment, judged *dataset.Dataset) error {
 		var row []stats.System
 		for _, ms := range r.measures {
 			s := stats.System{Mean: result.Mean(ms), Interval: stats.Unbounded}
-			if values := countedValues(result, ms); len(values) > 1 && r.flags.resamples > 0 {
+			if values := slices.DeleteFunc(slices.Clone(result.PerQuery(ms)), math.IsNaN); len(values) > 1 && r.flags.resamples > 0 {
 				if s, err = stats.MeanInterval(values, r.flags.resamples, r.flags.seed); err != nil {
 					return err
 				}

@@ -152,18 +152,14 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 	bar := env.startProgress("comparing", 0)
 	defer bar.finish()
 	for i, m := range measures {
-		runs, weights, err := c.values(m)
-		if err != nil {
-			return err
-		}
 		config := stats.Config{Baseline: baseline, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed}
 		whole := config
-		whole.Weights, whole.Observe = weights, func(done, total int) { bar.set(i*total+done, len(measures)*total) }
-		r, err := stats.CompareRuns(runs, whole)
+		whole.Observe = func(done, total int) { bar.set(i*total+done, len(measures)*total) }
+		r, err := measure.CompareRuns(m, whole, mapped(c.systems, (*contestant).results)...)
 		if err != nil {
 			return usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
 		}
-		one := measured{name: m.Name(), weighted: weights != nil, deviations: c.deviations(m), Comparison: r}
+		one := measured{name: m.Name(), weighted: c.systems[0].runs[0].result.Weights() != nil, deviations: c.deviations(m), Comparison: r}
 		if one.slices, err = c.compareSlices(m, config); err != nil {
 			return usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
 		}
@@ -177,6 +173,9 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 			}
 		}
 		c.measured = append(c.measured, one)
+		if env.details != nil {
+			c.detail(env.details, m, r)
+		}
 	}
 	bar.finish()
 	return env.printComparison(c)
@@ -255,22 +254,6 @@ func (f *compareFlags) measureAll(ctx context.Context, env *environment, c *comp
 	return measures, nil
 }
 
-// eachOnce returns an error if test parts of two folds share a query. A query that counts twice
-// would make differences look more certain than they are.
-func eachOnce(dir string, folds []tune.Fold) error {
-	in := make(map[string]string)
-	for _, f := range folds {
-		for i := range f.Test.Queries {
-			id := f.Test.Queries[i].ID
-			if other, ok := in[id]; ok {
-				return usageErrorf("%s: found query %s in the test data of %s and %s, expected each query once", dir, id, other, f.Name)
-			}
-			in[id] = f.Name
-		}
-	}
-	return nil
-}
-
 // hintAtFolds extends the error about a file with few numbers: these may be means over folds.
 func hintAtFolds(err error, paths []string, docs int) error {
 	syntax, ok := errors.AsType[*dataset.SyntaxError](err)
@@ -282,20 +265,6 @@ func hintAtFolds(err error, paths []string, docs int) error {
 		return err
 	}
 	return fmt.Errorf("%w; if they are the means of folds: %s", err, noFoldTests)
-}
-
-// values returns the values of a measure for every system, run and query that counts. weights are
-// the weights of these queries, nil if all are 1.
-func (c *comparison) values(m measure.Measure) (runs [][][]float64, weights []float64, err error) {
-	// Which queries are left out depends on their grades and weights alone.
-	runs = mapped(c.systems, func(s *contestant) [][]float64 {
-		return mapped(s.runs, func(r run) []float64 { return countedValues(r.result, m) })
-	})
-	weights = countedWeights(c.systems[0].runs[0].result, m)
-	if n := len(runs[0][0]); n < 2 {
-		return nil, nil, usageErrorf("--data: found %d queries with a value of %s under the convention %s, expected at least two", n, m.Name(), c.convention.Name())
-	}
-	return runs, weights, nil
 }
 
 // perQuery returns the values of a measure for every system, run and query. The value is NaN if the

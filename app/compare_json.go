@@ -38,11 +38,11 @@ type comparedJSON struct {
 }
 
 type comparedSystemJSON struct {
-	Name      string  `json:"name"`
-	Mean      float64 `json:"mean"`
-	CI        [2]any  `json:"ci"`
-	Runs      int     `json:"runs"`
-	Deviation any     `json:"sd_of_runs,omitempty"`
+	Name      string `json:"name"`
+	Mean      any    `json:"mean"`
+	CI        [2]any `json:"ci"`
+	Runs      int    `json:"runs"`
+	Deviation any    `json:"sd_of_runs,omitempty"`
 }
 
 // comparedPairJSON is a pair of systems. Values that are not finite are null: t and effect sizes if
@@ -137,7 +137,7 @@ func (c *comparison) measuredJSON(m *measured) comparedJSON {
 	j := comparedJSON{Measure: m.name, Queries: m.Queries, Weighted: m.weighted, Flips: m.Permutations, Exact: m.Exact}
 	for i, s := range m.Systems {
 		j.Systems = append(j.Systems, comparedSystemJSON{
-			Name: c.systems[i].name, Mean: s.Mean, CI: ends(s.Interval),
+			Name: c.systems[i].name, Mean: number(s.Mean), CI: ends(s.Interval),
 			Runs: len(c.systems[i].runs), Deviation: number(m.deviations[i]),
 		})
 	}

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/eval/slicing"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/tune"
 	"github.com/listwise/listwise/tune/ensemble"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 type evalFlags struct {

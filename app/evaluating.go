@@ -184,8 +184,8 @@ func (e *evaluating) readFolds(ctx context.Context, env *environment, whole, cho
 	env.warnings(dataOf(folds)...)
 	if whole {
 		warnOfFolds(env, folds)
-	} else if err := eachOnce(e.data, folds); err != nil {
-		return nil, err
+	} else if err := tune.CheckTests(folds); err != nil {
+		return nil, usageErrorf("%s: %w", e.data, err)
 	}
 	bar := env.startProgress(scoringSystems, 0)
 	defer bar.finish()

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	page "github.com/listwise/listwise/app/report"
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 type reportFlags struct {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -163,33 +162,18 @@ type reranked struct {
 
 // compare compares the depths of a system's runs by a measure.
 func (r *reranking) compare(system string, runs []run, m measure.Measure, config stats.Config) (*reranked, error) {
-	values := make([][][]float64, len(r.depths)+1) // for every depth and run, and for the full depth
+	depths := make([][]*measure.Result, len(r.depths)+1) // the runs at every depth, and at the full depth
 	for _, own := range runs {
 		for k, result := range append(slices.Clip(own.depths), own.result) {
-			values[k] = append(values[k], countedValues(result, m))
+			depths[k] = append(depths[k], result)
 		}
 	}
-	config.Baseline, config.Weights, config.Observe = len(r.depths), countedWeights(runs[0].result, m), nil
-	c, err := stats.CompareRuns(values, config)
+	config.Baseline, config.Observe = len(r.depths), nil
+	c, err := measure.CompareRuns(m, config, depths...)
 	if err != nil {
 		return nil, usageErrorf("--rerank: measure %s: %w", m.Name(), err)
 	}
 	return &reranked{system, m.Name(), r.first, r.depths, c}, nil
-}
-
-// countedValues returns the values of a measure on the queries that count.
-func countedValues(r *measure.Result, m measure.Measure) []float64 {
-	return slices.DeleteFunc(slices.Clone(r.PerQuery(m)), math.IsNaN)
-}
-
-// countedWeights returns the weights of the queries that count, nil if all are 1.
-func countedWeights(r *measure.Result, m measure.Measure) (weights []float64) {
-	for q, w := range r.Weights() {
-		if v := r.PerQuery(m)[q]; v == v {
-			weights = append(weights, w)
-		}
-	}
-	return weights
 }
 
 // sufficient returns the index of the least depth from which on no depth differs significantly

@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/internal/rows"
 	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/learn/method"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 func newRunsCommand(env *environment) *cobra.Command {
@@ -30,7 +30,9 @@ files written. A run has a number.
 
 The record is an SQLite database, .listwise/runs.db. Several commands may write to it
 at once. If a command is killed, finished runs remain intact. --no-record skips
-recording. Deleting the folder .listwise deletes the record and nothing else.`,
+recording. Deleting the folder .listwise deletes the record and nothing else.
+
+Go programs record their runs by the package tune/runs.`,
 		Example: `  listwise runs list --method mle
   listwise runs show 12
   listwise runs diff 11 12
@@ -144,12 +146,19 @@ func (f *runsListFlags) filter() (runs.Filter, error) {
 	if f.kind != "" && !slices.Contains(runs.Kinds(), filter.Kind) {
 		return filter, usageErrorf("--kind %s%s", f.kind, suggest.Or(f.kind, []string{"train", "tune", "eval", "auto"}, ": expected train, tune, eval or auto"))
 	}
-	if f.method != "" {
-		if _, err := method.Lookup(f.method); err != nil {
-			return filter, usageErrorf("--method: %w", err)
-		}
-	}
 	return filter, nil
+}
+
+// checkMethod returns an error if no run has the method of --method and the catalogue has no such
+// method. A program's own method is not in the catalogue.
+func (f *runsListFlags) checkMethod(list []runs.Run) error {
+	if f.method == "" || len(list) > 0 {
+		return nil
+	}
+	if _, err := method.Lookup(f.method); err != nil {
+		return usageErrorf("--method: %w", err)
+	}
+	return nil
 }
 
 func (f *runsListFlags) run(env *environment) error {
@@ -157,15 +166,17 @@ func (f *runsListFlags) run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(runs.Path(".")); errors.Is(err, fs.ErrNotExist) {
-		return env.print(runsReport(nil, env.format == "text"))
-	}
 	var list []runs.Run
-	err = withRuns(func(s *runs.Store) error {
-		list, err = s.List(filter)
-		return err
-	})
-	if err != nil {
+	if _, err := os.Stat(runs.Path(".")); !errors.Is(err, fs.ErrNotExist) {
+		err = withRuns(func(s *runs.Store) error {
+			list, err = s.List(filter)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := f.checkMethod(list); err != nil {
 		return err
 	}
 	return env.print(runsReport(list, env.format == "text"))

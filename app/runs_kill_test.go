@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/internal/testing/long"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 // Claim: tune killed at any moment, with another command recording at the same time,

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/internal/testing/long"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 // recordable are commands whose runs are recorded, and what their result begins with.
@@ -110,7 +110,7 @@ func TestLockedRecord(t *testing.T) {
 		}
 		release()
 		rec.run.Error = "it was not"
-		rec.settle(nil)
+		rec.run.End(nil)
 		rec.insist() // what failed at the beginning is made up for
 		last := lastRun(t)
 		if last.Status != runs.Finished || last.Begun.Sub(begun).Abs() > time.Second || last.Kind != runs.Train {

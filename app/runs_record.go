@@ -2,24 +2,18 @@ package app
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
-	"errors"
-	"math"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune"
 	"github.com/listwise/listwise/tune/ensemble"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 // recording has the flag of commands whose runs are recorded.
@@ -78,19 +72,7 @@ func (r *recorder) observe(it method.Iteration) {
 	if r.run == nil {
 		return
 	}
-	p := runs.Point{
-		Ranker: r.run.Methods[0], Start: it.Start, Step: it.Number, Epoch: it.Epoch, Objective: runs.Number(it.Objective),
-		GradNorm: runs.NaN(), Rate: runs.NaN(), Validation: runs.NaN(), Best: it.Best,
-	}
-	if it.Epoch {
-		p.Rate = runs.Number(it.Rate)
-	} else {
-		p.GradNorm = runs.Number(it.GradNorm)
-	}
-	if it.Validated {
-		p.Validation = runs.Number(it.Validation)
-	}
-	r.run.Curve = append(r.run.Curve, p)
+	r.run.Curve = append(r.run.Curve, runs.PointOf(r.run.Methods[0], it))
 }
 
 func (r *recorder) result(result runs.RankerResult) {
@@ -114,7 +96,9 @@ func (r *recorder) wrote(paths ...string) {
 // conclude records the end of the run and prints its result. The run failed if err is not nil. The
 // result is printed after the record is written, unless the record is locked by other processes.
 func (r *recorder) conclude(out report, err error) error {
-	r.settle(err)
+	if r.run != nil {
+		r.run.End(err)
+	}
 	recorded := r.finish(hurry) == nil
 	if err == nil {
 		err = r.env.print(out)
@@ -123,18 +107,6 @@ func (r *recorder) conclude(out report, err error) error {
 		r.insist()
 	}
 	return err
-}
-
-func (r *recorder) settle(err error) {
-	switch {
-	case r.run == nil:
-	case err == nil:
-		r.run.Status = runs.Finished
-	case errors.Is(err, context.Canceled):
-		r.run.Status = runs.Interrupted
-	default:
-		r.run.Status, r.run.Error = runs.Failed, err.Error()
-	}
 }
 
 // insist records the end of the run, waiting up to runs.Patience. It prints a warning on failure.
@@ -171,37 +143,8 @@ func (r *recorder) finish(patience time.Duration) error {
 	return nil
 }
 
-func recordedData(role, path string, d *dataset.Dataset) runs.Data {
-	return runs.Data{Role: role, Path: path, Fingerprint: d.Fingerprint(), Queries: len(d.Queries), Documents: d.Docs()}
-}
-
 func recordedFile(role, path string) runs.Data {
 	return runs.Data{Role: role, Path: path, Fingerprint: runs.FileFingerprint(path)}
-}
-
-func recordedMeasures(r *measure.Result) []runs.Measure {
-	var all []runs.Measure
-	for _, m := range r.Measures() {
-		recorded := runs.Measure{Name: m.Name(), Mean: runs.Number(r.Mean(m)), TieNeutral: runs.Number(r.TieNeutral(m)), Queries: r.Counted(m)}
-		for i, v := range r.PerQuery(m) {
-			recorded.PerQuery = append(recorded.PerQuery, runs.Value{Query: r.Queries()[i], Value: runs.Number(v)})
-		}
-		all = append(all, recorded)
-	}
-	return all
-}
-
-// recordedTraining returns the description of the training in a model file.
-func recordedTraining(m *model.Model) map[string]any {
-	var training map[string]any
-	text, err := json.Marshal(m.Training)
-	if err == nil {
-		err = json.Unmarshal(text, &training)
-	}
-	if err != nil {
-		return nil // JSON cannot represent a NaN objective
-	}
-	return training
 }
 
 // recordedSettings returns the settings that train and tune share.
@@ -223,9 +166,9 @@ func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
 	if p.Measure != nil {
 		c["measure"] = p.Measure.Name()
 	}
-	r := &runs.Run{Kind: runs.Train, Methods: []string{m.Name}, Config: c, Seed: &p.Seed, Data: []runs.Data{recordedData("train", strings.Join(f.train, ", "), p.Data)}}
+	r := &runs.Run{Kind: runs.Train, Methods: []string{m.Name}, Config: c, Seed: &p.Seed, Data: []runs.Data{runs.DataOf("train", strings.Join(f.train, ", "), p.Data)}}
 	if p.Valid != nil {
-		r.Data = append(r.Data, recordedData("valid", f.recordedAs(strings.Join(f.train, ", ")), p.Valid))
+		r.Data = append(r.Data, runs.DataOf("valid", f.recordedAs(strings.Join(f.train, ", ")), p.Valid))
 	}
 	if f.fromClicks.given() {
 		f.fromClicks.record(r)
@@ -245,12 +188,12 @@ func (f *trainFlags) recorded(m *method.Method, p *method.Problem) *runs.Run {
 
 // trainResult returns the result of a training. valid may be nil.
 func trainResult(m *method.Method, p *method.Problem, trained *model.Model, valid *measure.Result) runs.RankerResult {
-	r := runs.RankerResult{Ranker: m.Name, Settings: p.Values.Typed(), Training: recordedTraining(trained), Validation: runs.NaN()}
+	r := runs.RankerResult{Ranker: m.Name, Settings: p.Values.Typed(), Training: runs.TrainingOf(trained), Validation: runs.NaN()}
 	if v := trained.Training.Validation; v != nil {
 		r.Validation = runs.Number(*v)
 	}
 	if valid != nil {
-		r.Measures = recordedMeasures(valid)
+		r.Measures = runs.MeasuresOf(valid)
 	}
 	return r
 }
@@ -268,7 +211,7 @@ func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		r.Methods = append(r.Methods, e.Name)
-		methods[e.Name] = f.recordedEntry(e)
+		methods[e.Name] = runs.EntryOf(e, f.scorers[e.Name])
 	}
 	settings["methods"] = methods
 	r.Data = f.recordedFolds(c.Folds)
@@ -279,84 +222,6 @@ func namesOfMeasures(measures []measure.Measure) []any {
 	return mapped(measures, func(m measure.Measure) any { return m.Name() })
 }
 
-// recordedEntry returns a method's hyperparameters. A hyperparameter with several values to try is
-// a list.
-func (f *tuneFlags) recordedEntry(e *tune.Entry) map[string]any {
-	tried := e.Settings[0].Typed()
-	for name := range tried {
-		var values []any
-		for _, s := range e.Settings {
-			if v := s.Typed()[name]; !slices.Contains(values, v) {
-				values = append(values, v)
-			}
-		}
-		if len(values) > 1 {
-			tried[name] = values
-		}
-	}
-	settings := map[string]any{"scorer": cmp.Or(f.scorers[e.Name], e.Method.Scorers()[0]), "hyperparameters": tried}
-	if e.Measure != nil {
-		settings["measure"] = e.Measure.Name()
-	}
-	return settings
-}
-
-// recordTuning adds the results of tune: for each method the means over folds, and the results of
-// each fold.
-func recordTuning(rec *recorder, c *tune.Config, r *tune.Result) {
-	for i := range r.Rows {
-		row := &r.Rows[i]
-		rec.result(tunedMeans(row))
-		for k := range row.Folds {
-			rec.result(tunedFold(row, &row.Folds[k]))
-			base := filepath.Join(c.Dir, row.Entry.Name, row.Folds[k].Fold)
-			rec.wrote(base+".model.json", base+".scores", base+".queries.csv")
-			if len(row.Folds[k].Curve) > 0 {
-				rec.wrote(base + ".curve")
-			}
-		}
-	}
-}
-
-func tunedMeans(row *tune.Row) runs.RankerResult {
-	tests := mapped(row.Folds, func(f tune.FoldResult) *measure.Result { return f.Test })
-	return runs.RankerResult{Ranker: row.Entry.Name, Validation: runs.NaN(), Measures: meansOf(row.Measures, tests)}
-}
-
-// meansOf returns means over folds in the form of the record. Queries sums the counted queries of
-// the folds.
-func meansOf(means []tune.Summary, folds []*measure.Result) []runs.Measure {
-	var all []runs.Measure
-	for _, s := range means {
-		m := runs.Measure{Name: s.Measure.Name(), Mean: runs.Number(s.Mean), TieNeutral: runs.Number(s.TieNeutral)}
-		for _, f := range folds {
-			m.Queries += f.Counted(s.Measure)
-		}
-		all = append(all, m)
-	}
-	return all
-}
-
-func tunedFold(row *tune.Row, f *tune.FoldResult) runs.RankerResult {
-	r := runs.RankerResult{
-		Ranker: row.Entry.Name, Fold: f.Fold, Settings: f.Chosen.Typed(), Training: recordedTraining(f.Model),
-		Validation: runs.Number(f.Validation), Measures: recordedMeasures(f.Test),
-	}
-	varied := row.Varied()
-	for i, s := range row.Entry.Settings {
-		if math.IsNaN(f.Tried[i]) {
-			continue // dropped by successive halving
-		}
-		all := s.Typed()
-		tried := make(map[string]any)
-		for _, name := range varied {
-			tried[name] = all[name]
-		}
-		r.Trials = append(r.Trials, runs.Trial{Settings: tried, Validation: f.Tried[i]})
-	}
-	return r
-}
-
 // recorded describes a run of eval.
 func (f *evalFlags) recorded(test *dataset.Dataset, m *model.Model, convention measure.Convention, measures []measure.Measure) *runs.Run {
 	r := &runs.Run{
@@ -364,7 +229,7 @@ func (f *evalFlags) recorded(test *dataset.Dataset, m *model.Model, convention m
 		Config: map[string]any{
 			"measures": namesOfMeasures(measures), "convention": f.convention, "ties": f.ties, "threshold": convention.Threshold(), "max_grade": f.maxGrade, "missing": f.missing,
 		},
-		Data: []runs.Data{recordedData("test", f.data, test)},
+		Data: []runs.Data{runs.DataOf("test", f.data, test)},
 	}
 	if m == nil {
 		r.Data = append(r.Data, recordedFile("scores", f.scores))
@@ -376,7 +241,7 @@ func (f *evalFlags) recorded(test *dataset.Dataset, m *model.Model, convention m
 }
 
 func evalResult(s *ensemble.System, measured *measure.Result) runs.RankerResult {
-	r := runs.RankerResult{Ranker: s.Name, Validation: runs.NaN(), Measures: recordedMeasures(measured)}
+	r := runs.RankerResult{Ranker: s.Name, Validation: runs.NaN(), Measures: runs.MeasuresOf(measured)}
 	if s.Model != nil {
 		r.Settings = s.Model.Hyperparameters
 	}

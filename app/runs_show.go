@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/app/runs"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 func newRunsShowCommand(env *environment) *cobra.Command {
@@ -98,7 +98,9 @@ func headReport(r *runs.Run) report {
 		begun += ", took " + r.Duration.Round(max(time.Millisecond, r.Duration/1000).Truncate(time.Millisecond)).String()
 	}
 	add("begun", begun)
-	add("command", commandLine(r.Command...))
+	if len(r.Command) > 0 { // runs of Go programs have none
+		add("command", commandLine(r.Command...))
+	}
 	add("program", programText(r.Code))
 	if r.Seed != nil {
 		add("seed", strconv.FormatUint(*r.Seed, 10))

@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/learn/train"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 // equalNumbers compares numbers, of which NaN equals itself.

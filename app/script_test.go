@@ -13,8 +13,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/internal/testing/long"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 // TestMain lets the scripts below run the real command as a process of its own.

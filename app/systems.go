@@ -27,6 +27,11 @@ type run struct {
 	depths []*measure.Result // of --rerank, in the order of its depths
 }
 
+// results returns the results of the runs.
+func (c *contestant) results() []*measure.Result {
+	return mapped(c.runs, func(r run) *measure.Result { return r.result })
+}
+
 // seedMark is the part of a path that stands for a random seed.
 const seedMark = "{seed}"
 

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/shards"
 	"github.com/listwise/listwise/eval/slicing"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/serve"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 // targets lists the files and folders that a command reads and writes, with their flags. A command

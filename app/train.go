@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 // learning has the flags that train and tune share.

@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/click/weigh"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/learn/train"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 // fromClicks has the flags of a training from clicks.

@@ -12,13 +12,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/tune"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 type tuneFlags struct {
@@ -247,8 +247,14 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.C
 		return report{}, err
 	}
 	rec.wrote(path, curve)
-	recordTuning(rec, config, result)
+	for _, r := range runs.ResultsOf(result) {
+		rec.result(r)
+	}
+	rec.wrote(runs.FilesOf(config.Dir, result)...)
 	out.slices, out.sliceIn = sliced, foldRow(len(out.columns))
+	if env.details != nil {
+		return out, env.details.ofTuning(result, config.Seed)
+	}
 	return out, nil
 }
 

@@ -4,8 +4,8 @@
 // Start reading at [Parse], which returns the [Measure] with a name such as "ndcg@10", and at
 // [Convention]. Each measure has its own file and a line in the registry, from which help texts are
 // printed. [Ranker] ranks the documents of one query by their scores and breaks ties. [Evaluate]
-// measures a whole data set, of which it reads only the grades. The package must not depend on
-// features, losses or models.
+// measures a whole data set, of which it reads only the grades, and [Compare] tests the differences
+// between results. The package must not depend on features, losses or models.
 package measure
 
 // Measure maps the ranking of one query to a number. Higher is better.

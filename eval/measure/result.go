@@ -131,17 +131,29 @@ func (r *Result) TieNeutral(m Measure) float64 {
 func (r *Result) TieNeutralPerQuery(m Measure) []float64 { return r.neutral[r.index(m)] }
 
 func (r *Result) index(m Measure) int {
-	if m != nil {
-		for i := range r.measures {
-			if identical(m, r.given[i]) || identical(m, r.measures[i]) {
-				return i
-			}
-		}
-		if i := slices.IndexFunc(r.measures, func(evaluated Measure) bool { return equal(m, evaluated) || becomes(m, evaluated) }); i >= 0 {
+	i := r.find(m)
+	if i < 0 {
+		panic("measure: " + r.lacks(m).Error())
+	}
+	return i
+}
+
+// find returns the index of a measure in the result, or -1.
+func (r *Result) find(m Measure) int {
+	if m == nil {
+		return -1
+	}
+	for i := range r.measures {
+		if identical(m, r.given[i]) || identical(m, r.measures[i]) {
 			return i
 		}
 	}
-	panic(fmt.Sprintf("measure: the result has no %s, only %s", inFull(m), inFullAll(r.measures)))
+	return slices.IndexFunc(r.measures, func(evaluated Measure) bool { return equal(m, evaluated) || becomes(m, evaluated) })
+}
+
+// lacks returns the error for a measure that the result does not have.
+func (r *Result) lacks(m Measure) error {
+	return fmt.Errorf("the result has no %s, only %s", inFull(m), inFullAll(r.measures))
 }
 
 // becomes reports whether evaluated is m with the relevance threshold that For derived from the data.

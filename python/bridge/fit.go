@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/learn/method"
@@ -20,10 +21,13 @@ type fitRequest struct {
 	Initial uint64 // number of the model that is continued, 0: none
 }
 
-// fitAnswer is the answer of fit. Its array is the model file.
+// fitAnswer is the answer of fit. Its first array is the model file. The others are the learning curve,
+// one element for each iteration or epoch: its number, the index of the random start, the objective, and
+// the value on the validation data, which is NaN if there is none.
 type fitAnswer struct {
 	Warnings []string `json:"warnings"`
 	Model    *about   `json:"model"`
+	Epochs   bool     `json:"epochs"` // points of the curve are epochs or rounds, not iterations
 }
 
 // fit trains a model.
@@ -40,7 +44,18 @@ func (j *job) fit(ctx context.Context, request []byte, arrays Arrays) (any, erro
 	if err := r.settle(p, arrays, &answer); err != nil {
 		return nil, err
 	}
-	p.Observe = func(it method.Iteration) { j.tell(describe(it)) }
+	var curve [4][]float64
+	p.Observe = func(it method.Iteration) {
+		j.tell(describe(it))
+		answer.Epochs = it.Epoch
+		validation := math.NaN()
+		if it.Validated {
+			validation = it.Validation
+		}
+		for i, v := range []float64{float64(it.Number), float64(it.Start), it.Objective, validation} {
+			curve[i] = append(curve[i], v)
+		}
+	}
 	p.Warn = func(sentence string) { answer.Warnings = append(answer.Warnings, sentence) }
 	trained, err := m.Train(ctx, p)
 	if err != nil {
@@ -57,7 +72,7 @@ func (j *job) fit(ctx context.Context, request []byte, arrays Arrays) (any, erro
 		return nil, err
 	}
 	answer.Model = describeModel(keep(trained), trained)
-	j.arrays = []any{file.Bytes()}
+	j.arrays = []any{file.Bytes(), curve[0], curve[1], curve[2], curve[3]}
 	return answer, nil
 }
 

@@ -189,7 +189,7 @@ def test_import_does_not_load_others():
     import subprocess
     import sys
 
-    code = "import listwise, sys; print([m for m in ('sklearn', 'pandas', 'polars', 'pyarrow', 'scipy') if m in sys.modules])"
+    code = "import listwise, sys; print([m for m in ('sklearn', 'pandas', 'matplotlib', 'polars', 'pyarrow', 'scipy') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
@@ -254,9 +254,10 @@ def test_an_undefined_mean_is_nan():
     run = {"q": {"a": 1}}
     assert np.isnan(listwise.evaluate_run(run, {"q": {"a": 0}}, measures="map", convention="trec-skip")["map"])
     data = {"measure": "map", "systems": [{"name": "a", "mean": None}], "pairs": [{"difference": None, "ci": [None, 1]}]}
-    compared = listwise.Comparison(data, "")
+    details = {"queries": [], "values": [], "compared": [data]}
+    compared = listwise.Comparison(data, "", details)
     assert np.isnan(compared.means["a"]) and np.isnan(compared.pairs[0]["difference"]) and np.isnan(compared.pairs[0]["ci"][0])
-    tuned = listwise.Tuning({"methods": [{"method": "mle", "measures": {"map": {"mean": None}}}]}, None)
+    tuned = listwise.Tuning({"methods": [{"method": "mle", "measures": {"map": {"mean": None}}}]}, None, details)
     assert np.isnan(tuned.measures["mle"]["map"])
 
 

@@ -20,24 +20,30 @@ if TYPE_CHECKING:
     from . import clicks
     from ._auto import AutoRanker
     from ._commands import Comparison, Report, Tuning, compare, evaluate_run, fuse, report, tune
+    from ._displays import DifferencesDisplay, ImportanceDisplay, LearningCurveDisplay
     from ._ranker import Explanation, Ranker
+    from ._results import Results
 
 __all__ = [
     "AutoRanker",
     "Comparison",
     "DataWarning",
+    "DifferencesDisplay",
     "Documents",
     "Error",
     "Evaluation",
     "Explanation",
     "FileError",
+    "ImportanceDisplay",
     "InternalError",
     "KindError",
+    "LearningCurveDisplay",
     "Model",
     "NotFittedError",
     "Qrels",
     "Ranker",
     "Report",
+    "Results",
     "Run",
     "Tuning",
     "__version__",
@@ -59,7 +65,9 @@ __all__ = [
 # uses it, is imported when it is first asked for.
 _LATER = {
     "_auto": ["AutoRanker"],
+    "_displays": ["DifferencesDisplay", "ImportanceDisplay", "LearningCurveDisplay"],
     "_ranker": ["Explanation", "Ranker"],
+    "_results": ["Results"],
     "_commands": ["Comparison", "Report", "Tuning", "compare", "evaluate_run", "fuse", "report", "tune"],
 }
 

@@ -18,6 +18,7 @@ from ._errors import Error, shown
 from ._evaluate import defined
 from ._model import Model
 from ._ranker import Ranker, validation
+from ._results import Results
 from ._settings import seed_of, transforms_of
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class AutoRanker(Ranker):
         candidates_: the best trial alone and the fusions, by nested validation. ``gain`` is the
             difference to the best trial alone.
         results_: all results, as ``listwise auto --format json`` prints them.
+        evaluation_: the :class:`Results` of the model (``auto``) and of the best trial alone
+            (``best-single``) by the usual measures, for each query, by nested validation.
         n_features_in_, feature_names_in_: as for :class:`Ranker`.
 
     ``leaderboard_`` and ``candidates_`` are DataFrames of pandas, or lists of dicts without pandas.
@@ -144,11 +147,13 @@ class AutoRanker(Ranker):
             else:
                 settings["train"] = files.write(request, data.fields, stem + "-X.lwd", "train")
                 settings["valid"] = files.write(request, valid, stem + "-eval_set.lwd", "valid")
-            results = files.call("auto", settings, progress=progress)["data"]
+            fields = files.call("auto", settings, progress=progress)
+            results = fields["data"]
             lines = Path(settings["out"], "trials.jsonl").read_text(encoding="utf-8").splitlines()
             model = Model.load(os.path.join(settings["out"], "model.json"))
         self._adopt(model)
         self.results_ = results
+        self.evaluation_ = Results(fields["details"], "auto")
         self.value_ = defined(results["nested"]["value"])
         self.interval_ = _interval(results["nested"]["ci"])
         self.leaderboard_ = _table(_trials(lines, results))

@@ -25,6 +25,7 @@ from ._model import Model
 from ._queries import one_query, queries, texts
 from ._ranker import Ranker
 from ._read import Qrels, Run, read_run
+from ._results import Results
 from ._settings import seed_of, text
 from ._tables import Features, numbers, vector
 
@@ -227,16 +228,23 @@ class Comparison:
 
     Attributes:
         data: all results, as ``listwise compare --format json`` prints them.
-        means: the mean of the measure for each system; NaN if no query counts.
-        pairs: a dict for each pair of systems, with the difference of their means, its interval and
-            the p values of tests, also with Holm's correction; NaN for undefined values.
+        means: the mean of the first measure for each system; NaN if no query counts.
+        pairs: a dict for each pair of systems, with the difference of their means by the first
+            measure, its interval and the p values of tests, also with Holm's correction; NaN for
+            undefined values.
+        results: the :class:`Results` of all measures, with the values of each query.
     """
 
-    def __init__(self, data: dict[str, Any], table: str) -> None:
+    def __init__(self, data: dict[str, Any], table: str, details: dict[str, Any]) -> None:
         self.data = data
+        self.results = Results(details, data.get("baseline"))
         self.means = {s["name"]: defined(s["mean"]) for s in data["systems"]}
         self.pairs: list[dict[str, Any]] = _defined(data["pairs"])
         self._table = table
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with one row per query, system and measure: ``results.to_pandas()``."""
+        return self.results.to_pandas()
 
     def __str__(self) -> str:
         return self._table
@@ -265,7 +273,7 @@ def compare(
     qid: Any = None,
     group: Any = None,
     doc: Any = None,
-    measure: str = "map",
+    measure: str | list[str] = "map",
     baseline: str | None = None,
     convention: str | None = None,
     threshold: float | str = "auto",
@@ -285,7 +293,7 @@ def compare(
         X: features, (documents, features), which rankers and models need.
         qid, group: the queries, as for ``Ranker.fit``.
         doc: identifiers of documents, (documents,), which join runs with the data.
-        measure: the measure to compare.
+        measure: the measure to compare, or several, as for :func:`evaluate`.
         baseline: the system to compare the others with; None: every pair.
         convention, ties: None: the defaults of the command line, those of trec_eval for judgements.
         permutations, resamples: numbers of sign flips and of bootstrap samples.
@@ -293,11 +301,12 @@ def compare(
     """
     with _files() as files:
         settings, documents = _data(files, X, y, qid, group, doc)
-        settings |= {"measure": word("measure", measure), "seed": str(seed_of(seed))}
+        settings |= {"measures": measure_list(measure, "measure"), "seed": str(seed_of(seed))}
+        files.arguments["measures"] = "measure"
         settings |= {"permutations": str(whole("permutations", permutations, 1, _MOST)), "resamples": str(whole("resamples", resamples, 1, _MOST))}
         settings |= _judging(convention, threshold, ties, baseline)
         fields = files.call("compare", settings, _systems(systems, files, documents, doc))
-        return Comparison(fields["data"], files.worded(fields["table"]))
+        return Comparison(fields["data"], files.worded(fields["table"]), fields["details"])
 
 
 _MOST = 2**31 - 1
@@ -375,12 +384,20 @@ class Tuning:
         data: all results, as ``listwise tune --format json`` prints them.
         ranker: the best method and setting over all folds, trained on all data.
         measures: for each method, the mean of each measure on held-out queries; NaN if no query
-            counts.
+            counts. It is the mean over folds.
+        results: the :class:`Results` of all measures on the held-out queries, with the values of
+            each query and fold. Their means are over all queries. The settings were chosen by the
+            same queries, so the values are slightly too good, and small differences between
+            methods with many settings and few are in doubt.
     """
 
-    def __init__(self, data: dict[str, Any], ranker: Ranker) -> None:
-        self.data, self.ranker = data, ranker
+    def __init__(self, data: dict[str, Any], ranker: Ranker, details: dict[str, Any]) -> None:
+        self.data, self.ranker, self.results = data, ranker, Results(details)
         self.measures = {m["method"]: {k: defined(v["mean"]) for k, v in m["measures"].items()} for m in data["methods"]}
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with one row per query, method and measure: ``results.to_pandas()``."""
+        return self.results.to_pandas()
 
     def __repr__(self) -> str:
         return f"Tuning({self.ranker!r}: {self.measures})"
@@ -447,10 +464,11 @@ def tune(
             settings["jobs"] = str(whole("jobs", jobs, 1, _MOST))
         if flag("halving", halving):
             settings["halving"] = "true"
-        data = files.call("tune", settings)["data"]
+        fields = files.call("tune", settings)
+        data = fields["data"]
         ranker = Ranker.load(os.path.join(out, "model.json"))
         ranker.set_params(scorer=scorer.get(data["refit"]["method"]) if isinstance(scorer, Mapping) else scorer, threshold=threshold)
-        return Tuning(data, ranker)
+        return Tuning(data, ranker, fields["details"])
 
 
 def _grid_value(name: str, value: Any) -> str:

@@ -48,13 +48,13 @@ class Evaluation(Mapping[str, float]):
         return len(self.means)
 
 
-def measure_list(measures: Any) -> str:
+def measure_list(measures: Any, name: str = "measures") -> str:
     """Measures as the command line has them."""
     if isinstance(measures, str):
-        return word("measures", measures)
+        return word(name, measures)
     if isinstance(measures, (list, tuple)) and measures and all(isinstance(m, str) for m in measures):
-        return ",".join(word("measures", m) for m in measures)
-    raise Error(f"measures: found {shown(measures)}, expected names such as 'ndcg@10', or a list of them")
+        return ",".join(word(name, m) for m in measures)
+    raise Error(f"{name}: found {shown(measures)}, expected names such as 'ndcg@10', or a list of them")
 
 
 def evaluate(

@@ -122,6 +122,9 @@ class Ranker(_Base):
         model_: the :class:`Model`.
         n_features_in_: the number of features.
         feature_names_in_: the names of the features, if the table has names.
+        learning_curve_: after ``fit``, a dict of arrays with an element for each iteration, epoch or
+            round: ``number``, ``start`` (the index of the random start), ``objective`` and
+            ``validation`` (NaN without ``eval_set``). ``unit`` names what ``number`` counts.
 
     The same data, arguments and seed give the model file that ``listwise train`` writes, byte for
     byte, on any number of cores.
@@ -260,7 +263,10 @@ class Ranker(_Base):
             fields["valid"] = validation(request, eval_set, data)
         with self._progress(self.method, callback) as progress, _jobs.run("fit", fields, request, progress) as answer:
             model = Model(answer.array(0, np.uint8).tobytes(), answer.fields["model"])
+            number, start, objective, validated = (answer.array(i, np.float64) for i in range(1, 5))
         self._adopt(model)
+        unit = "iteration" if not answer.fields["epochs"] else "round" if model.about["scorer"] == "trees" else "epoch"
+        self.learning_curve_ = {"number": number.astype(int), "start": start.astype(int), "objective": objective, "validation": validated, "unit": unit}
         return self
 
     @contextmanager
@@ -286,6 +292,8 @@ class Ranker(_Base):
             self.feature_names_in_ = np.asarray(model.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        if hasattr(self, "learning_curve_"):
+            del self.learning_curve_  # of another model
 
     # Use.
 
@@ -348,7 +356,11 @@ class Ranker(_Base):
         model = self._fitted()
         of = self.queries_of(X, qid, group)
         scores = self.predict(X, qid=qid, group=group)
-        return mean(scores, y, of, self.measure or model.about["measure"] or "map", self.convention, self.threshold)
+        return mean(scores, y, of, self._selects(), self.convention, self.threshold)
+
+    def _selects(self) -> str:
+        """The measure of the validation data: the ranker's, the method's own, or map."""
+        return self.measure or self._fitted().about["measure"] or "map"
 
     def explain(
         self,

@@ -1,15 +1,22 @@
-// Package runs is the record of experiments in a working folder. It stores the settings, data,
-// program version and results of every training, tuning and evaluation. The results include the
-// values of each query.
+// Package runs is the record of experiments in a working folder, which "listwise runs" lists. It stores
+// the settings, data, program version and results of every training, tuning and evaluation. The results
+// include the values of each query.
 //
 // The record is an SQLite database, .listwise/runs.db in the working folder. Several processes may
 // write to it at once. If a process is killed, finished runs remain intact.
 //
-// Start reading at [Run], which describes a run, and at [Store], the record. [Store.Begin] and
-// [Store.Finish] write runs; [Store.List] and [Store.Get] read them. store.go defines the tables.
-// lock.go detects whether the process of a run is alive.
+// A program that trains calls [Open], and then [Store.Tune] or [Store.Train] in place of tune.Run or
+// train.Run:
 //
-// The package stores names and numbers. It must not depend on packages that train or evaluate.
+//	record, err := runs.Open(".", runs.Patience)
+//	…
+//	defer record.Close()
+//	result, err := record.Tune(ctx, config)
+//
+// To change the package, start reading at [Run], which describes a run, and at [Store], the record.
+// [Store.Begin] and [Store.Finish] write runs; [Store.List] and [Store.Get] read them. store.go defines
+// the tables, which contain names and numbers. results.go describes data and results by them. lock.go
+// detects whether the process of a run is alive. The package must not depend on command lines.
 package runs
 
 import (
@@ -61,7 +68,7 @@ type Run struct {
 	Status   Status
 	Begun    time.Time
 	Duration time.Duration // 0 unless finished or failed
-	Command  []string      // arguments as given, without the name of the program
+	Command  []string      // arguments as given, without the name of the program; empty for Store.Tune and Store.Train
 	Code     Code
 	Error    string // message of a failed run
 
@@ -87,8 +94,8 @@ type Run struct {
 
 // Code identifies the program of a run.
 type Code struct {
-	Version  string `json:"version"`  // version of the module; "(devel)" if unknown
-	Revision string `json:"revision"` // revision in version control; "" if unknown
+	Version  string `json:"version"`  // version of listwise; "(devel)" if unknown
+	Revision string `json:"revision"` // revision of listwise in version control; "" if unknown
 	Modified bool   `json:"modified"` // the source differed from Revision
 	Go       string `json:"go"`       // version of Go
 
@@ -169,23 +176,14 @@ type NotFoundError struct {
 // Error implements error.
 func (e *NotFoundError) Error() string { return fmt.Sprintf("%s has no run %d", e.Path, e.ID) }
 
+// modulePath is the path of the module of listwise.
+const modulePath = "github.com/listwise/listwise"
+
 // ThisCode returns the version of the running program.
 var ThisCode = sync.OnceValue(func() Code {
-	c := Code{Version: "(devel)", Go: runtime.Version()}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Version != "" {
-			c.Version = info.Main.Version
-		}
-		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				c.Revision = s.Value
-			case "vcs.modified":
-				c.Modified = s.Value == "true"
-			}
-		}
-	}
-	released := strings.HasPrefix(c.Version, "v") && c.Revision == "" // installed as a module of this version
+	info, _ := debug.ReadBuildInfo()
+	c := codeOf(info)
+	released := strings.HasPrefix(c.Version, "v") && c.Revision == "" && info.Main.Path == modulePath // installed as a module of this version
 	if !released && (c.Revision == "" || c.Modified) {
 		if path, err := os.Executable(); err == nil {
 			c.Program = FileFingerprint(path)
@@ -193,6 +191,35 @@ var ThisCode = sync.OnceValue(func() Code {
 	}
 	return c
 })
+
+// codeOf returns the version of listwise in a program. A program of another module has the version that
+// it requires, and no revision.
+func codeOf(info *debug.BuildInfo) Code {
+	c := Code{Version: "(devel)", Go: runtime.Version()}
+	if info == nil {
+		return c
+	}
+	if info.Main.Path != modulePath {
+		for _, m := range info.Deps {
+			if m.Path == modulePath && m.Replace == nil && m.Version != "" {
+				c.Version = m.Version
+			}
+		}
+		return c
+	}
+	if info.Main.Version != "" {
+		c.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			c.Revision = s.Value
+		case "vcs.modified":
+			c.Modified = s.Value == "true"
+		}
+	}
+	return c
+}
 
 // FileFingerprint returns the first half of a file's SHA-256 in hexadecimal. It returns "" if the
 // file cannot be read.
