@@ -1,15 +1,14 @@
-// Package svg draws the plots of reports and reproduced figures: line charts, scatter plots and
-// histograms on linear or logarithmic axes. The SVG files are small and follow the reader's light
-// or dark color scheme.
+// Package chart draws the plots of reports, figures and reproduced experiments: line charts, scatter
+// plots and histograms on linear or logarithmic axes. It writes SVG files, which are small and follow
+// the reader's light or dark color scheme, and PDF files, whose fonts are embedded.
 //
-// Start reading at [Plot]. The same plot gives the same bytes. The files have no ids, scripts,
-// fonts or links, so that one HTML page can contain any number of them. layout.go places the parts
-// of a plot and chooses the ticks. draw.go writes the elements. The package must not depend on the
-// data that plots show.
-package svg
+// Start reading at [Plot]. The same plot gives the same bytes. SVG files have no ids, scripts, fonts
+// or links, so that one HTML page can contain any number of them. layout.go places the parts of a plot
+// and chooses the ticks. draw.go draws them on a surface. svg.go and pdf.go are the surfaces. The
+// package must not depend on the data that plots show.
+package chart
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -76,7 +75,7 @@ type Series struct {
 // interval includes its lower edge, and the last one both edges. Values outside are not counted.
 func Histogram(name string, values []float64, lo, hi float64, bins int) Series {
 	if bins < 1 || !(lo < hi) {
-		panic(fmt.Sprintf("svg: histogram of %d intervals between %v and %v", bins, lo, hi))
+		panic(fmt.Sprintf("chart: histogram of %d intervals between %v and %v", bins, lo, hi))
 	}
 	s := Series{Name: name, Kind: Bars, X: make([]float64, bins+1), Y: make([]float64, bins)}
 	for i := range s.X {
@@ -98,24 +97,46 @@ func Histogram(name string, values []float64, lo, hi float64, bins int) Series {
 	return s
 }
 
-// Write draws the plot. If X and Y of a series do not match or an axis is invalid, it returns an
-// error and writes nothing.
+// Write draws the plot as SVG. If X and Y of a series do not match or an axis is invalid, it returns
+// an error and writes nothing.
 func (p *Plot) Write(w io.Writer) error {
-	if err := p.check(); err != nil {
-		return fmt.Errorf("plot %q: %w", p.Title, err)
-	}
-	l, err := p.layout()
+	l, err := p.checked()
 	if err != nil {
+		return err
+	}
+	var s svg
+	p.draw(&s, l)
+	_, err = w.Write(s.Bytes())
+	return err
+}
+
+// WritePDF draws the plot as a PDF file of one page, on a white background. It returns the errors of
+// [Plot.Write]. A CSS pixel is 3/4 of a point. The embedded font has the Latin, Greek and Cyrillic
+// letters and the usual signs. Any other character is drawn as an empty box.
+func (p *Plot) WritePDF(w io.Writer) error {
+	l, err := p.checked()
+	if err != nil {
+		return err
+	}
+	f := newPDF()
+	p.draw(f, l)
+	if err := f.Output(w); err != nil {
 		return fmt.Errorf("plot %q: %w", p.Title, err)
 	}
-	c := canvas{Buffer: new(bytes.Buffer)}
-	c.open(l, p)
-	c.heading(l)
-	c.axes(l, p)
-	c.data(l, p.Series)
-	c.WriteString("</svg>\n")
-	_, err = w.Write(c.Bytes())
-	return err
+	return nil
+}
+
+// checked returns the layout of a plot without mistakes.
+func (p *Plot) checked() (*layout, error) {
+	err := p.check()
+	var l *layout
+	if err == nil {
+		l, err = p.layout()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("plot %q: %w", p.Title, err)
+	}
+	return l, nil
 }
 
 func (p *Plot) check() error {
