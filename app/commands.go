@@ -11,6 +11,7 @@ func commands(env *environment) []*cobra.Command {
 		newTrainCommand(env),
 		newTuneCommand(env),
 		newAutoCommand(env),
+		newAblateCommand(env),
 		newEvalCommand(env),
 		newScoreCommand(env),
 		newServeCommand(env),

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/model/explain"
@@ -23,12 +22,7 @@ const (
 	rowHeight = 26
 )
 
-func (e *explaining) writePlot(p *chart.Plot) error {
-	if err := atomicfile.Write(e.svg, p.Write); err != nil {
-		return fmt.Errorf("--svg: %w", err)
-	}
-	return nil
-}
+func (e *explaining) writePlot(p *chart.Plot) error { return writeFigure("svg", e.svg, p) }
 
 // drawSet plots the contributions of the most important features, or the contributions of one
 // feature over its values.

@@ -336,7 +336,7 @@ func filesOf(r *runs.Run) []*contestant {
 		if len(r.Files) > 0 && len(r.Methods) == 1 {
 			systems = append(systems, system(r.Methods[0]+suffix, r.Files[0]))
 		}
-	case runs.Tune:
+	case runs.Tune, runs.Ablate:
 		for _, m := range r.Methods {
 			i := slices.IndexFunc(r.Files, func(f string) bool { return filepath.Base(filepath.Dir(f)) == m })
 			if i >= 0 {

@@ -33,14 +33,15 @@ type Kind string
 
 // The kinds of runs.
 const (
-	Train Kind = "train"
-	Tune  Kind = "tune"
-	Eval  Kind = "eval"
-	Auto  Kind = "auto"
+	Train  Kind = "train"
+	Tune   Kind = "tune"
+	Eval   Kind = "eval"
+	Auto   Kind = "auto"
+	Ablate Kind = "ablate"
 )
 
 // Kinds lists the kinds of runs.
-func Kinds() []Kind { return []Kind{Train, Tune, Eval, Auto} }
+func Kinds() []Kind { return []Kind{Train, Tune, Eval, Auto, Ablate} }
 
 // Status is the state of a run.
 type Status string
@@ -66,7 +67,8 @@ type Run struct {
 	Error    string // message of a failed run
 
 	// Methods lists the trained methods in order. For eval it contains the method of the model, or
-	// nothing for a score file. For auto it is "auto".
+	// nothing for a score file. For auto it is "auto". For ablate it contains the points, each with
+	// a seed.
 	Methods []string
 
 	// Config contains all settings, including defaults. Values are strings, numbers, booleans, and
