@@ -108,6 +108,12 @@ const (
 	varyFeatures = "features"
 )
 
+// short returns the point's label in a row of a figure: for features, the name of the group.
+func (p *ablated) short() string { return strings.TrimPrefix(p.label, leftOutPrefix) }
+
+// leftOutPrefix begins the label of a point whose features are left out.
+const leftOutPrefix = "without "
+
 // ablation is a list of points, and their results.
 type ablation struct {
 	varies   string // name of a hyperparameter, varyQueries or varyFeatures
@@ -321,7 +327,7 @@ func (a *ablation) withoutGroups(groups []string, v method.Values) error {
 		if !named {
 			features = name
 		}
-		p := ablated{label: "without " + name, at: math.NaN(), values: v, share: 1, without: features}
+		p := ablated{label: leftOutPrefix + name, at: math.NaN(), values: v, share: 1, without: features}
 		if name == "" || strings.ContainsAny(name, `/\`) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }) {
 			return usageErrorf("--leave-out %s: found the name %q, expected one for a folder", group, name)
 		}
@@ -412,7 +418,6 @@ func (f *ablateFlags) measureAll(ctx context.Context, env *environment, a *ablat
 		p := &a.points[i/len(a.seeds)]
 		p.rows = append(p.rows, &result.Rows[i])
 	}
-	bar.show("comparing", 0, 0, "")
 	for _, m := range c.Measures {
 		if err := a.compare(m); err != nil {
 			return report{}, usageErrorf("measure %s: %w", m.Name(), err)

@@ -8,30 +8,28 @@ import (
 	"github.com/listwise/listwise/internal/elementary"
 )
 
-// plot returns the figure: the measures against what varies, with a band or, without a numeric axis,
-// an interval at each point.
+// mostTicks is the largest number of points that get a tick each.
+const mostTicks = 8
+
+// plot returns the figure. If what varies is a number, it shows the measures with a band. Otherwise it
+// shows the differences from the baseline with their intervals, a point in each row.
 func (a *ablation) plot() *chart.Plot {
-	p := &chart.Plot{Width: columnWidth, Height: columnHeight, X: chart.Axis{Label: a.varies}, Y: chart.Axis{Label: "test measure"}}
-	if len(a.measured) == 1 {
-		p.Y.Label = a.measured[0].name
+	at := mapped(a.points, func(p ablated) float64 { return p.at })
+	if slices.ContainsFunc(at, math.IsNaN) {
+		return a.plotDifferences()
 	}
-	at, numeric := a.positions(&p.X)
+	p := &chart.Plot{Width: columnWidth, Height: columnHeight, X: chart.Axis{Label: a.varies, Log: geometric(at)}, Y: chart.Axis{Label: a.labelOfMeasures()}}
+	if a.varies == varyQueries {
+		p.X.Label = "training queries"
+	}
+	if len(at) <= mostTicks { // else the plot chooses
+		p.X.Ticks = mapped(a.points, func(p ablated) chart.Tick { return chart.Tick{Value: p.at, Label: p.label} })
+	}
 	for k := range a.measured {
 		m := &a.measured[k]
-		s := chart.Series{Kind: chart.LineMarkers}
-		if !numeric {
-			s.Kind = chart.Scatter
-		}
-		if len(a.measured) > 1 {
-			s.Name = m.name
-		}
-		for _, i := range a.order(at) {
-			x := at[i]
-			if !numeric { // side by side
-				const apart = 0.15
-				x += apart * (float64(k) - float64(len(a.measured)-1)/2)
-			}
-			s.X, s.Y = append(s.X, x), append(s.Y, m.Systems[i].Mean)
+		s := chart.Series{Kind: chart.LineMarkers, Name: a.legend(m)}
+		for _, i := range order(at) {
+			s.X, s.Y = append(s.X, at[i]), append(s.Y, m.Systems[i].Mean)
 			s.Low, s.High = append(s.Low, m.Systems[i].Interval.Low), append(s.High, m.Systems[i].Interval.High)
 		}
 		p.Series = append(p.Series, s)
@@ -39,8 +37,54 @@ func (a *ablation) plot() *chart.Plot {
 	return p
 }
 
+// labelOfMeasures returns the label of the axis of measures.
+func (a *ablation) labelOfMeasures() string {
+	if len(a.measured) > 1 {
+		return "test measure"
+	}
+	return a.measured[0].name
+}
+
+// legend returns the name of a measure for the legend, or "" if there is one measure.
+func (a *ablation) legend(m *measured) string {
+	if len(a.measured) > 1 {
+		return m.name
+	}
+	return ""
+}
+
+func (a *ablation) plotDifferences() *chart.Plot {
+	label := "change of " + a.labelOfMeasures() + " from " + a.points[a.baseline].label
+	if a.varies == varyFeatures && a.baseline == 0 {
+		label = "change of " + a.labelOfMeasures() + " without the group"
+	}
+	p := &chart.Plot{Width: columnWidth, X: chart.Axis{Label: label, Zero: true}}
+	const apart = 0.3 // of the measures in a row
+	for k := range a.measured {
+		m, row := &a.measured[k], 0.0
+		s := chart.Series{Kind: chart.Scatter, Name: a.legend(m), Across: true}
+		for i := range a.points {
+			d, ci, _, ok := a.difference(m, i)
+			if !ok {
+				continue
+			}
+			if k == 0 {
+				p.Y.Ticks = append(p.Y.Ticks, chart.Tick{Value: -row, Label: shortLabel(a.points[i].short())})
+			}
+			s.X, s.Y = append(s.X, d), append(s.Y, -row-float64(apart*(float64(k)-float64(len(a.measured)-1)/2)))
+			s.Low, s.High = append(s.Low, ci.Low), append(s.High, ci.High)
+			row++
+		}
+		p.Series = append(p.Series, s)
+	}
+	rows := len(p.Y.Ticks)
+	p.Y.Min, p.Y.Max = 0.5-float64(rows), 0.5
+	p.Height = 84 + rowHeight*rows
+	return p
+}
+
 // order returns the points from left to right.
-func (a *ablation) order(at []float64) []int {
+func order(at []float64) []int {
 	all := make([]int, len(at))
 	for i := range all {
 		all[i] = i
@@ -55,28 +99,6 @@ func (a *ablation) order(at []float64) []int {
 		return 0
 	})
 	return all
-}
-
-// positions returns the place of each point on the x axis, and sets the axis.
-func (a *ablation) positions(x *chart.Axis) (at []float64, numeric bool) {
-	at = mapped(a.points, func(p ablated) float64 { return p.at })
-	numeric = !slices.ContainsFunc(at, math.IsNaN)
-	if a.varies == varyFeatures {
-		x.Label = ""
-	}
-	if !numeric {
-		x.Min, x.Max = 0.5, float64(len(at))+0.5
-	} else if a.varies == varyQueries {
-		x.Label = "training queries"
-	}
-	x.Log = numeric && geometric(at)
-	for i, p := range a.points {
-		if !numeric {
-			at[i] = float64(i + 1)
-		}
-		x.Ticks = append(x.Ticks, chart.Tick{Value: at[i], Label: shortLabel(p.label)})
-	}
-	return at, numeric
 }
 
 // geometric reports whether the steps between numbers are more equal on a logarithmic axis than on a

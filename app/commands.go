@@ -18,6 +18,7 @@ func commands(env *environment) []*cobra.Command {
 		newClicksCommand(env),
 		newCompareCommand(env),
 		newReportCommand(env),
+		newCurveCommand(env),
 		newExplainCommand(env),
 		newRunsCommand(env),
 		newFuseCommand(env),

@@ -41,7 +41,7 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Planning", "plan plan-memory price"},
 	{"Changes", "normalize:kind reading drop-empty unjudged export:scores put:scores"},
 	{"Output", "out model to report curve per-query log:run svg plots markdown title name featureset export:features put:features all-features extractors best-first top tag limit list:kind " +
-		"all long sparse as shards max-size report:sample dir no-record format"},
+		"all long sparse as shards max-size report:sample curve:training dir no-record format"},
 	{"Missing values", "missing absent missing-value other-features"},
 	{"Table columns", "query grade doc features query-weight weight one-hot negative-grades conflicts"},
 	{"Input format", "input delimiter first-feature unsorted max-feature"},
@@ -113,6 +113,7 @@ var otherCommands = map[string]string{
 	"predict": "score", "rank": "score", "apply": "score", "infer": "score",
 	"evaluate": "eval", "test": "eval", "measure": "eval", "validate": "eval", "trec_eval": "eval",
 	"automl": "auto", "tuning": "tune", "search": "tune", "grid": "tune", "gridsearch": "tune", "cv": "tune",
+	"ablation": "ablate", "sensitivity": "ablate", "learning-curve": "curve", "curves": "curve",
 	"ttest": "compare", "significance": "compare", "diff": "compare",
 	"html": "report", "plot": "report",
 	"history": "runs", "log": "runs", "experiments": "runs",

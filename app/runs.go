@@ -253,7 +253,9 @@ func measureNames(list []runs.Run) []string {
 }
 
 // overFolds reports whether a run has results for folds.
-func overFolds(r *runs.Run) bool { return r.Kind == runs.Tune || r.Kind == runs.Auto || r.Kind == runs.Ablate }
+func overFolds(r *runs.Run) bool {
+	return r.Kind == runs.Tune || r.Kind == runs.Auto || r.Kind == runs.Ablate
+}
 
 // mainData returns the path of a run's training or test data. For tune and auto it is the folder of
 // the folds.

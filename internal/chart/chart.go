@@ -35,6 +35,9 @@ type Axis struct {
 	// data. Data outside the axis are not drawn.
 	Min, Max float64
 
+	// Zero draws a line at 0, across the plot. It is for the x axis.
+	Zero bool
+
 	// Ticks, if not nil, replace the ticks that the plot would choose. Ticks outside the axis are
 	// not drawn.
 	Ticks []Tick
@@ -69,6 +72,9 @@ type Series struct {
 	// Low and High, if not nil, are the ends of an interval at each point. They are drawn as a band around a line, and
 	// as a bar at a marker of Scatter. Bars have none. An interval with a NaN or infinite end is not drawn.
 	Low, High []float64
+
+	// Across means that Low and High are ends of horizontal intervals. The series must be of the kind Scatter.
+	Across bool
 }
 
 // Histogram returns a Bars series that counts the values in equal intervals between lo and hi. An
@@ -157,6 +163,9 @@ func (p *Plot) check() error {
 		}
 		if (s.Low != nil || s.High != nil) && (s.Kind == Bars || len(s.Low) != want || len(s.High) != want) {
 			return fmt.Errorf("series %q: %d and %d ends of intervals, expected %d, and none for bars", s.Name, len(s.Low), len(s.High), want)
+		}
+		if s.Across && s.Kind != Scatter {
+			return fmt.Errorf("series %q: horizontal intervals of kind %d, expected Scatter", s.Name, s.Kind)
 		}
 		for i := range s.Y {
 			if s.Kind == Bars && !(s.X[i] < s.X[i+1]) {

@@ -108,6 +108,11 @@ func (c canvas) axes(l *layout, p *Plot) {
 		c.text(l.left-gap, y+tickSize*0.36, tickSize, textStyle{anchor: "end"}, t.Label)
 	}
 	c.path(grid, lines.String())
+	if p.X.Zero {
+		if x, ok := l.x.at(0); ok && x >= l.left && x <= l.right {
+			c.path(axis, "M"+px(x)+" "+px(l.top)+"V"+px(l.bottom))
+		}
+	}
 	c.path(axis, "M"+px(l.left)+" "+px(l.top)+"V"+px(l.bottom)+"H"+px(l.right)+marks.String())
 	if p.X.Label != "" {
 		c.text((l.left+l.right)/2, l.height-margin, labelSize, textStyle{anchor: "middle"}, p.X.Label)
@@ -171,6 +176,15 @@ func (c canvas) line(l *layout, s Series) {
 func (c canvas) whiskers(l *layout, s Series) {
 	var d strings.Builder
 	for i, x := range s.X {
+		if s.Across {
+			low, at, lowOK := l.place(s.Low[i], s.Y[i])
+			high, _, highOK := l.place(s.High[i], s.Y[i])
+			if lowOK && highOK {
+				top := px(at - 3)
+				d.WriteString("M" + px(low) + " " + top + "v6M" + px(low) + " " + px(at) + "H" + px(high) + "M" + px(high) + " " + top + "v6")
+			}
+			continue
+		}
 		at, low, lowOK := l.place(x, s.Low[i])
 		_, high, highOK := l.place(x, s.High[i])
 		if lowOK && highOK {

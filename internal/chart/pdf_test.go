@@ -117,3 +117,28 @@ func TestSegments(t *testing.T) {
 		}
 	}
 }
+
+// Claim: horizontal intervals run from Low to High at the height of their marker, and the axis shows them and 0.
+func TestHorizontalIntervals(t *testing.T) {
+	p := &Plot{X: Axis{Zero: true}, Series: []Series{{Kind: Scatter, Across: true, X: []float64{3}, Y: []float64{7}, Low: []float64{2}, High: []float64{5}}}}
+	l, err := p.checked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	low, y, _ := l.place(2, 7)
+	high, _, _ := l.place(5, 7)
+	zero, _ := l.x.at(0)
+	file := string(write(t, p))
+	for _, want := range []string{"M" + px(low) + " " + px(y) + "H" + px(high), "M" + px(zero) + " " + px(l.top) + "V" + px(l.bottom)} {
+		if !strings.Contains(file, want) {
+			t.Errorf("found no %s in\n%s", want, file)
+		}
+	}
+	if zero < l.left || high > l.right {
+		t.Errorf("0 is at %v and the interval ends at %v, expected both within %v to %v", zero, high, l.left, l.right)
+	}
+	p.Series[0].Kind = Line
+	if err := p.Write(io.Discard); err == nil {
+		t.Error("found no error for horizontal intervals of a line")
+	}
+}
