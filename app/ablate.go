@@ -69,7 +69,7 @@ evaluation of every point, seed and fold), and for each point and seed a folder 
 models, scores, per-query values and learning curves, as tune writes them. A run that
 was interrupted resumes. Use tune to choose a setting: here, test data are compared.`,
 		Example: `  listwise ablate --method lambdamart --vary leaves=4,8,16,32 --data MQ2008 --out leaves
-  listwise ablate --method ranknet --vary hidden=5,10,20,40 --seeds 1-10 --data MQ2008 --out hidden
+  listwise ablate --method ranknet --scorer net --vary hidden=5,10,20,40 --seeds 1-10 --data MQ2008 --out hidden
   listwise ablate --method mle --leave-out title=1..5 --leave-out body=6..10 --data MQ2008 --out groups
   listwise ablate --method lambdamart --vary queries=10%,25%,50%,100% --data MQ2008 --out sizes`,
 		Args: noArgs,
@@ -102,7 +102,7 @@ was interrupted resumes. Use tune to choose a setting: here, test data are compa
 	return cmd
 }
 
-// The names of what varies if it is no hyperparameter.
+// Values of [ablation].varies that are no hyperparameters.
 const (
 	varyQueries  = "queries"
 	varyFeatures = "features"
@@ -586,7 +586,9 @@ func (a *ablation) report(format string) report {
 		if m.Queries < a.queries {
 			out.notes = append(out.notes, fmt.Sprintf("%s is defined, with a weight above 0, on %d of the queries.", m.name, m.Queries))
 		}
-		if len(a.seeds) > 1 && !slices.ContainsFunc(m.deviations, func(d float64) bool { return d > stats.Same }) {
+		if !slices.ContainsFunc(m.Pairs, func(p stats.Pair) bool { return p.Wins+p.Losses > 0 }) {
+			out.notes = append(out.notes, fmt.Sprintf("warning: %s is the same on every query at all points: %s has no effect with these settings", m.name, a.varies))
+		} else if len(a.seeds) > 1 && !slices.ContainsFunc(m.deviations, func(d float64) bool { return d > stats.Same }) {
 			out.notes = append(out.notes, fmt.Sprintf("note: all seeds give the same %s, so its intervals are over queries alone; --seeds 1 is enough", m.name))
 		}
 	}
@@ -638,6 +640,6 @@ func (f *ablateFlags) recorded(a *ablation) *runs.Run {
 	c["seeds"] = mapped(a.seeds, func(s uint64) any { return float64(s) })
 	return &runs.Run{
 		Kind: runs.Ablate, Config: c, Seed: &a.config.Seed, Data: f.recordedFolds(a.config.Folds),
-		Methods: mapped(a.config.Entries, func(e tune.Entry) string { return e.Name }),
+		Methods: []string{a.method.Name},
 	}
 }

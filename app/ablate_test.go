@@ -90,11 +90,10 @@ func repeated(t *testing.T, path string) map[string][]float64 {
 func TestAblationIsRepeatedByItsCommands(t *testing.T) {
 	ablationData(t)
 	for name, args := range map[string][]string{
-		"values":  {"--method", "ranknet", "--set", "epochs=3", "--vary", "rate=0.001,0.1", "--data", "folds"},
-		"sizes":   {"--method", "ranknet", "--set", "epochs=3", "--vary", "queries=40%,100%", "--data", "folds"},
-		"groups":  {"--method", "ranknet", "--set", "epochs=3", "--leave-out", "first=1,2..3", "--transform", "standard", "--data", "folds"},
-		"file":    {"--method", "ranknet", "--set", "epochs=3", "--vary", "rate=0.001,0.1", "--data", "all.txt", "--folds", "3"},
-		"of-fold": {"--method", "ranknet", "--set", "epochs=3", "--vary", "rate=0.001,0.1", "--train", "folds/Fold1/train.txt", "--valid", "folds/Fold1/vali.txt", "--test", "folds/Fold1/test.txt"},
+		"sizes":   {"--method", "ranknet", "--scorer", "net", "--set", "epochs=3", "--vary", "queries=40%,100%", "--data", "folds"},
+		"groups":  {"--method", "ranknet", "--scorer", "net", "--set", "epochs=3", "--leave-out", "first=1,2..3", "--transform", "standard", "--data", "folds"},
+		"file":    {"--method", "ranknet", "--scorer", "net", "--set", "epochs=3", "--vary", "hidden=1,4", "--data", "all.txt", "--folds", "3"},
+		"of-fold": {"--method", "ranknet", "--scorer", "net", "--set", "epochs=3", "--vary", "hidden=1,4", "--train", "folds/Fold1/train.txt", "--valid", "folds/Fold1/vali.txt", "--test", "folds/Fold1/test.txt"},
 	} {
 		var a ablationJSON
 		decode(t, mustCall(t, append([]string{"ablate", "--measures", "map", "--seeds", "1-2", "--no-record", "--out", name, "--format", "json"}, args...)...), &a)
@@ -132,11 +131,11 @@ func TestAblationIsRepeatedByItsCommands(t *testing.T) {
 func TestAblationComparesAsCompare(t *testing.T) {
 	ablationData(t)
 	var a ablationJSON
-	decode(t, mustCall(t, "ablate", "--method", "ranknet", "--set", "epochs=2", "--vary", "rate=0.001,0.01,0.3", "--baseline", "0.01", "--measures", "map", "--seeds", "1-3",
+	decode(t, mustCall(t, "ablate", "--method", "ranknet", "--scorer", "net", "--set", "epochs=2", "--vary", "hidden=1,3,9", "--baseline", "3", "--measures", "map", "--seeds", "1-3",
 		"--data", "folds", "--no-record", "--out", "out", "--format", "json"), &a)
 	var c compareJSON
 	decode(t, mustCall(t, "compare", "--data", "folds", "--measures", "map", "--seeds", "1-3", "--baseline", "b", "--format", "json",
-		"a=out/rate=0.001.seed{seed}", "b=out/rate=0.01.seed{seed}", "c=out/rate=0.3.seed{seed}"), &c)
+		"a=out/hidden=1.seed{seed}", "b=out/hidden=3.seed{seed}", "c=out/hidden=9.seed{seed}"), &c)
 	for _, pair := range c.Pairs {
 		point := map[string]int{"a": 0, "c": 2}[strings.Trim(pair.A+pair.B, "b")]
 		sign := 1.0
@@ -151,8 +150,23 @@ func TestAblationComparesAsCompare(t *testing.T) {
 			t.Errorf("p %v, compare says %v", m.P, pair.Randomization.P)
 		}
 	}
-	if a.Baseline != "0.01" || a.Points[1].Measures["map"].Difference != nil {
-		t.Errorf("found the baseline %s, with a difference, expected 0.01 without", a.Baseline)
+	if d := a.Points[0].Measures["map"].Difference.(float64); d == 0 {
+		t.Error("both points have one mean, so this test cannot fail")
+	}
+	if a.Baseline != "3" || a.Points[1].Measures["map"].Difference != nil {
+		t.Errorf("found the baseline %s, with a difference, expected 3 without", a.Baseline)
+	}
+}
+
+// Claim: a hyperparameter without effect gets a warning.
+func TestAblationWarnsOfNoEffect(t *testing.T) {
+	ablationData(t)
+	args := []string{"ablate", "--seeds", "1-2", "--data", "folds", "--no-record", "--set", "optimizer=lbfgs", "--method", "ranknet"}
+	if text := mustCall(t, append(args, "--vary", "rate=0.1,0.2", "--out", "none")...); !strings.Contains(text, "rate has no effect") {
+		t.Errorf("prints %s", text)
+	}
+	if text := mustCall(t, append(args, "--vary", "C=1e-9,100", "--out", "some")...); strings.Contains(text, "has no effect") || !strings.Contains(text, "all seeds give the same") {
+		t.Errorf("prints %s", text)
 	}
 }
 
@@ -177,7 +191,7 @@ func TestAblationLeavesOut(t *testing.T) {
 func TestAblationHasTheSameBytes(t *testing.T) {
 	ablationData(t)
 	run := func(jobs string) map[string][]byte {
-		mustCall(t, "ablate", "--method", "ranknet", "--set", "epochs=2", "--vary", "rate=0.3,0.001,0.01", "--seeds", "1,4", "--data", "folds", "--jobs", jobs, "--out", "out")
+		mustCall(t, "ablate", "--method", "ranknet", "--scorer", "net", "--set", "epochs=2", "--vary", "hidden=9,1,3", "--seeds", "1,4", "--data", "folds", "--jobs", jobs, "--out", "out")
 		files := make(map[string][]byte)
 		for _, name := range []string{ablationTable, ablationResults, ablationCommands, "ablation.svg", "ablation.pdf"} {
 			text, err := os.ReadFile(filepath.Join("out", name))
@@ -198,9 +212,10 @@ func TestAblationHasTheSameBytes(t *testing.T) {
 			t.Errorf("%s differs", name)
 		}
 	}
-	if shown := mustCall(t, "runs", "list"); strings.Count(shown, "ablate") != 3 {
+	if shown := mustCall(t, "runs", "list", "--method", "ranknet"); strings.Count(shown, "hidden=9.seed4") != 3 || !strings.Contains(shown, "ablate") {
 		t.Errorf("runs list prints\n%s", shown)
 	}
+	mustCall(t, "compare", "--data", "folds", "--seeds", "1,4", "a=out/hidden=9.seed{seed}", "b=out/hidden=1.seed{seed}") // a folder of a point is one of tune
 }
 
 // Claim: the axis is logarithmic for values whose ratios are alike, and linear for values whose differences are.

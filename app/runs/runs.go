@@ -67,8 +67,7 @@ type Run struct {
 	Error    string // message of a failed run
 
 	// Methods lists the trained methods in order. For eval it contains the method of the model, or
-	// nothing for a score file. For auto it is "auto". For ablate it contains the points, each with
-	// a seed.
+	// nothing for a score file. For auto it is "auto".
 	Methods []string
 
 	// Config contains all settings, including defaults. Values are strings, numbers, booleans, and
