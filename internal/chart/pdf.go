@@ -129,8 +129,9 @@ func (f *pdf) halfCircle(x0, y0, x1, y1 float64) {
 	const k = 0.5522847498 // distance of the control points of a quarter circle of radius 1
 	cx, cy, rx, ry := (x0+x1)/2, (y0+y1)/2, (x1-x0)/2, (y1-y0)/2
 	topX, topY := cx-ry, cy+rx // a quarter turn from the start
-	f.CurveBezierCubicTo(x0-k*ry, y0+k*rx, topX-k*rx, topY-k*ry, topX, topY)
-	f.CurveBezierCubicTo(topX+k*rx, topY+k*ry, x1-k*ry, y1+k*rx, x1, y1)
+	kx, ky := float64(k*rx), float64(k*ry)
+	f.CurveBezierCubicTo(x0-ky, y0+kx, topX-kx, topY-ky, topX, topY)
+	f.CurveBezierCubicTo(topX+kx, topY+ky, x1-ky, y1+kx, x1, y1)
 }
 
 func (f *pdf) text(x, y, size float64, t textStyle, text string) {
