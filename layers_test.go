@@ -31,6 +31,7 @@ var layers = [][]string{
 // heavy are the modules outside the standard library that a package may import.
 var heavy = map[string][]string{
 	"internal/testing/browsertest": {"github.com/chromedp/chromedp", "github.com/chromedp/cdproto"},
+	"internal/chart":               {"codeberg.org/go-pdf/fpdf", "codeberg.org/go-fonts/liberation"},
 	"internal/kernel":              {"golang.org/x/sys/cpu"},
 	"dataset/compress":             {"github.com/klauspost/compress"},
 	"dataset/datatest":             {"pgregory.net/rapid", "github.com/google/go-cmp", "github.com/klauspost/compress"},

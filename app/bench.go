@@ -15,7 +15,7 @@ import (
 
 	"github.com/listwise/listwise/app/bench"
 	"github.com/listwise/listwise/internal/atomicfile"
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 )
 
 type benchFlags struct {
@@ -304,10 +304,10 @@ func (f *benchFlags) writePlots(r *bench.Result) error {
 		return err
 	}
 	for _, d := range drawings {
-		p := svg.Plot{Title: d.title, X: svg.Axis{Label: "documents", Log: true}, Y: svg.Axis{Label: d.label, Log: true}, Height: 520}
+		p := chart.Plot{Title: d.title, X: chart.Axis{Label: "documents", Log: true}, Y: chart.Axis{Label: d.label, Log: true}, Height: 520}
 		for i := range r.Series {
 			s := &r.Series[i]
-			line := svg.Series{Name: s.Work.Name, Kind: svg.LineMarkers}
+			line := chart.Series{Name: s.Work.Name, Kind: chart.LineMarkers}
 			for _, at := range s.Points {
 				line.X, line.Y = append(line.X, float64(at.Documents)), append(line.Y, d.value(&s.Work, at))
 			}

@@ -107,7 +107,7 @@ func (f *explainFlags) addTo(cmd *cobra.Command) {
 	addWhole(fl, &f.permutations, "permutations", 10_000, 1, "`number` of sign flips in the significance test")
 	fl.Uint64Var(&f.seed, "seed", 1, "random `seed`")
 	addWhole(fl, &f.top, "top", 10, 0, "`number` of features to list; 0: all")
-	fl.StringVar(&f.svg, "svg", "", "`file` for a plot of the result (SVG)")
+	fl.StringVar(&f.svg, "svg", "", "`file` for a plot of the result (SVG, or .pdf)")
 	fl.StringVar(&f.dependence, "dependence", "", "`feature` to plot contributions against, by name or number")
 	f.scoring.addTo(cmd)
 	f.judging.addTo(cmd)

@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/internal/suggest"
-	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/model/explain"
 )
 
@@ -23,12 +22,7 @@ const (
 	rowHeight = 26
 )
 
-func (e *explaining) writePlot(p *svg.Plot) error {
-	if err := atomicfile.Write(e.svg, p.Write); err != nil {
-		return fmt.Errorf("--svg: %w", err)
-	}
-	return nil
-}
+func (e *explaining) writePlot(p *chart.Plot) error { return writeFigure("svg", e.svg, p) }
 
 // drawSet plots the contributions of the most important features, or the contributions of one
 // feature over its values.
@@ -43,12 +37,12 @@ func (e *explaining) drawSet(set *explain.Set) error {
 	if e.top > 0 {
 		order = order[:min(e.top, len(order))]
 	}
-	p := &rowsPlot{svg.Plot{Title: "Contributions to scores, a point a document", X: svg.Axis{Label: "contribution"}}}
-	series := []svg.Series{{Name: "low values"}, {Name: "middle values"}, {Name: "high values"}, {Name: "no value"}}
+	p := &rowsPlot{chart.Plot{Title: "Contributions to scores, a point a document", X: chart.Axis{Label: "contribution"}}}
+	series := []chart.Series{{Name: "low values"}, {Name: "middle values"}, {Name: "high values"}, {Name: "no value"}}
 	for place, k := range order {
 		points := e.points(set, k)
 		third := thirds(points)
-		p.Y.Ticks = append(p.Y.Ticks, svg.Tick{Value: -float64(place), Label: shortLabel(terms[k].Name)})
+		p.Y.Ticks = append(p.Y.Ticks, chart.Tick{Value: -float64(place), Label: shortLabel(terms[k].Name)})
 		for i, offset := range swarm(points) {
 			s := &series[third[i]]
 			s.X, s.Y = append(s.X, points[i].contribution), append(s.Y, offset-float64(place))
@@ -56,7 +50,7 @@ func (e *explaining) drawSet(set *explain.Set) error {
 	}
 	for _, s := range series {
 		if len(s.X) > 0 {
-			s.Kind = svg.Scatter
+			s.Kind = chart.Scatter
 			p.Series = append(p.Series, s)
 		}
 	}
@@ -150,14 +144,14 @@ func (e *explaining) drawDependence(set *explain.Set) error {
 	if k < 0 || !e.explainer.ByFeature() {
 		return usageErrorf("--dependence %s: found no contributions of this feature%s", e.dependence, suggest.Or(e.dependence, names, "; there are contributions of "+someOf(names, strings.ToLower(e.termWord())+"s")))
 	}
-	s := svg.Series{Kind: svg.Scatter}
+	s := chart.Series{Kind: chart.Scatter}
 	for _, p := range e.points(set, k) {
 		if !math.IsNaN(p.value) {
 			s.X, s.Y = append(s.X, p.value), append(s.Y, p.contribution)
 		}
 	}
-	return e.writePlot(&svg.Plot{Title: "Contributions of " + e.dependence + " by its values, a point a document",
-		X: svg.Axis{Label: e.dependence}, Y: svg.Axis{Label: "contribution"}, Series: []svg.Series{s}})
+	return e.writePlot(&chart.Plot{Title: "Contributions of " + e.dependence + " by its values, a point a document",
+		X: chart.Axis{Label: e.dependence}, Y: chart.Axis{Label: "contribution"}, Series: []chart.Series{s}})
 }
 
 func (e *explaining) drawDocument(q *dataset.Query, x *explain.Query, doc int) error {
@@ -169,7 +163,7 @@ func (e *explaining) drawPair(q *dataset.Query, parts []float64) error {
 	return e.drawParts(fmt.Sprintf("Query %s: %s against %s", q.ID, e.above, e.below), "difference of contributions", parts)
 }
 
-type rowsPlot struct{ svg.Plot }
+type rowsPlot struct{ chart.Plot }
 
 func (p *rowsPlot) rows(n int) {
 	p.Y.Min, p.Y.Max = 0.5-float64(n), 0.5
@@ -178,11 +172,11 @@ func (p *rowsPlot) rows(n int) {
 
 // drawParts plots the largest values as horizontal lines that start at 0.
 func (e *explaining) drawParts(title, label string, values []float64) error {
-	p := &rowsPlot{svg.Plot{Title: title, X: svg.Axis{Label: label}}}
-	raise, lower := svg.Series{Name: "raises", Kind: svg.LineMarkers}, svg.Series{Name: "lowers", Kind: svg.LineMarkers}
+	p := &rowsPlot{chart.Plot{Title: title, X: chart.Axis{Label: label}}}
+	raise, lower := chart.Series{Name: "raises", Kind: chart.LineMarkers}, chart.Series{Name: "lowers", Kind: chart.LineMarkers}
 	add := func(name string, v float64) {
 		y := -float64(len(p.Y.Ticks))
-		p.Y.Ticks = append(p.Y.Ticks, svg.Tick{Value: y, Label: shortLabel(name)})
+		p.Y.Ticks = append(p.Y.Ticks, chart.Tick{Value: y, Label: shortLabel(name)})
 		s := &raise
 		if v < 0 {
 			s = &lower
@@ -197,7 +191,7 @@ func (e *explaining) drawParts(title, label string, values []float64) error {
 	if others > 0 {
 		add(fmt.Sprintf("%d others", others), rest)
 	}
-	for _, s := range []svg.Series{raise, lower} {
+	for _, s := range []chart.Series{raise, lower} {
 		if len(s.X) > 0 {
 			p.Series = append(p.Series, s)
 		}

@@ -161,6 +161,7 @@ func TestWrongValues(t *testing.T) {
 	base := map[string]string{
 		"train":   "train --method mle --train d.txt --model o.json --no-record",
 		"tune":    "tune --method mle --data folds --out o --no-record",
+		"ablate":  "ablate --method mle --vary C=1,2 --data folds --out o --no-record",
 		"eval":    "eval --data d.txt --model m.json --no-record",
 		"compare": "compare --data d.txt m.json d.scores",
 		"report":  "report --data d.txt --out o.html m.json",
@@ -180,6 +181,8 @@ func TestWrongValues(t *testing.T) {
 		{"tune", "seed jobs max-memory", numbers},
 		{"tune", "convention measure normalize scorer missing method select measures ties", "x X@1 1"},
 		{"tune", "grid", "C=x C=nan C=inf C= C=1,1 =1 C no=1"},
+		{"ablate", "seed jobs max-memory", numbers},
+		{"ablate", "convention measure normalize scorer missing method select measures ties seeds baseline leave-out vary", "x X@1 , C= =1"},
 		{"eval", "max-grade max-memory", numbers},
 		{"eval", "measures convention ties missing", "x X@1 map, rprec@5 ndcg@0 ndcg@-1 ndcg@99999999999"},
 		{"compare", "permutations resamples seed max-memory", numbers},

@@ -16,7 +16,7 @@ import (
 // COMMAND:FLAG applies to this command only.
 var flagGroups = []struct{ heading, flags string }{
 	{"Data", "eval:model score:model explain:model export:model serve:model put:model check:model alias data train valid test eval:scores judgements log:queries log clicks against " +
-		"from import:name report:curve reproduce:set background train:sample convert:sample scattered min-features parts"},
+		"from import:name report:curve reproduce:set background train:sample convert:sample sample-seed scattered min-features parts"},
 	{"Click models", "fit:model judge:model report:model valid-share report:queries prior iterations exact judge:relevance report:relevance bootstrap"},
 	{"Grades", "levels at min-examinations keep-unsure"},
 	{"Pages", "ubi ubi-events metarank action query-field within duplicates drop-users-above"},
@@ -24,8 +24,8 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Propensities", "propensities:method propensities:by propensities:top across-time published-weights least-squares propensities:data propensities:iterations judged max-missing propensities:bootstrap propensities:seed propensities:from"},
 	{"Clicks", "train:clicks propensities debias uncorrected weigh-queries shrink clip regression twin-share evaluate:pages evaluate:baseline candidates estimator value self-normalize bound safe max-unsupported ignore-weights"},
 	{"Generated data", "shape queries docs synth:features relevant noise grades polynomial synth:seed reproduce:scale bench:documents bench:features"},
-	{"Learning", "method methods scorer train:measure tune:measure curve:measure set normalize transform views seed continue train:refit checkpoint jobs"},
-	{"Validation", "hold-out hold-out-seed train:select folds division"},
+	{"Learning", "method methods scorer train:measure tune:measure curve:measure ablate:measure set vary leave-out ablate:seeds ablate:baseline normalize transform views seed continue train:refit checkpoint jobs"},
+	{"Validation", "hold-out hold-out-seed train:select ablate:select folds division"},
 	{"Search", "grid search budget trials select halving average members for refit without trial"},
 	{"Fusion", "rule weights scale k draws"},
 	{"Explanation", "of document above below attribution dependence explain:top background-docs max-docs permute explain:repeats"},
@@ -41,7 +41,7 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Planning", "plan plan-memory price"},
 	{"Changes", "normalize:kind reading drop-empty unjudged export:scores put:scores"},
 	{"Output", "out model to report curve per-query log:run svg plots markdown title name featureset export:features put:features all-features extractors best-first top tag limit list:kind " +
-		"all long sparse as shards max-size report:sample dir no-record format"},
+		"all long sparse as shards max-size report:sample curve:training dir no-record format"},
 	{"Missing values", "missing absent missing-value other-features"},
 	{"Table columns", "query grade doc features query-weight weight one-hot negative-grades conflicts"},
 	{"Input format", "input delimiter first-feature unsorted max-feature"},
@@ -113,6 +113,7 @@ var otherCommands = map[string]string{
 	"predict": "score", "rank": "score", "apply": "score", "infer": "score",
 	"evaluate": "eval", "test": "eval", "measure": "eval", "validate": "eval", "trec_eval": "eval",
 	"automl": "auto", "tuning": "tune", "search": "tune", "grid": "tune", "gridsearch": "tune", "cv": "tune",
+	"ablation": "ablate", "sensitivity": "ablate", "learning-curve": "curve", "curves": "curve",
 	"ttest": "compare", "significance": "compare", "diff": "compare",
 	"html": "report", "plot": "report",
 	"history": "runs", "log": "runs", "experiments": "runs",

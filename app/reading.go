@@ -443,10 +443,16 @@ func (t *tables) delimiterByte() (byte, error) {
 	return 0, usageErrorf("--delimiter %q: expected tab or one of the characters , ; : | and others that do not occur in numbers, quotes or names", t.delimiter)
 }
 
-type sampling struct{ share float64 }
+type sampling struct {
+	share float64
+	drawn uint64 // seed
+	cmd   *cobra.Command
+}
 
 func (s *sampling) addTo(cmd *cobra.Command) {
+	s.cmd = cmd
 	cmd.Flags().Float64Var(&s.share, "sample", 1, "`share` of the queries to read, such as 0.1")
+	cmd.Flags().Uint64Var(&s.drawn, "sample-seed", 0, "random `seed` of --sample")
 }
 
 func (s *sampling) sampled(opts *dataset.Options) error {
@@ -454,7 +460,9 @@ func (s *sampling) sampled(opts *dataset.Options) error {
 		return usageErrorf("--sample: found %v, expected a share above 0, up to 1", s.share)
 	}
 	if s.share < 1 {
-		opts.Keep = dataset.SampleQueries(s.share, 0)
+		opts.Keep = dataset.SampleQueries(s.share, s.drawn)
+	} else if s.cmd.Flags().Changed("sample-seed") {
+		return usageErrorf("--sample-seed %d: expected it with a --sample below 1", s.drawn)
 	}
 	return nil
 }

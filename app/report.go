@@ -336,8 +336,12 @@ func filesOf(r *runs.Run) []*contestant {
 		if len(r.Files) > 0 && len(r.Methods) == 1 {
 			systems = append(systems, system(r.Methods[0]+suffix, r.Files[0]))
 		}
-	case runs.Tune:
-		for _, m := range r.Methods {
+	case runs.Tune, runs.Ablate:
+		names := r.Methods
+		if r.Kind == runs.Ablate { // a system is a point with a seed
+			names = mapped(summaries(r), func(s runSummary) string { return s.method })
+		}
+		for _, m := range names {
 			i := slices.IndexFunc(r.Files, func(f string) bool { return filepath.Base(filepath.Dir(f)) == m })
 			if i >= 0 {
 				systems = append(systems, system(m+suffix, filepath.Dir(r.Files[i])))

@@ -104,16 +104,23 @@ func settingWords(v method.Values) (words []string) {
 var ownFlags = map[string]bool{
 	"seed": true, "transform": true, "threshold": true, "data": true, "train": true, "valid": true, "test": true, "select": true, "measures": true, "ties": true,
 	"format": true, "quiet": true, "method": true, "scorer": true, "refit": true, "model": true, "out": true, "no-record": true, "by": true, "max-grade": true,
+	"set": true, "seeds": true, "baseline": true,
 }
 
-// shared returns the given flags that both commands have, except ownFlags and but. If the data
-// determined the threshold of relevance, it adds --threshold with its value.
-func (r *retraining) shared(by *cobra.Command, but ...string) (args []string) {
+// given returns the given flags that both commands have, except ownFlags and but.
+func (r *retraining) given(by *cobra.Command, but ...string) (args []string) {
 	r.cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(but, flag.Name) && !ownFlags[flag.Name] && by.Flags().Lookup(flag.Name) != nil {
 			args = append(args, "--"+flag.Name, flag.Value.String())
 		}
 	})
+	return args
+}
+
+// shared returns the flags of given. If the data determined the threshold of relevance, it adds
+// --threshold with its value.
+func (r *retraining) shared(by *cobra.Command, but ...string) []string {
+	args := r.given(by, but...)
 	if own, err := measure.ParseConvention(r.convention.Name()); err != nil || own.Threshold() != r.convention.Threshold() {
 		args = append(args, "--threshold", strconv.FormatFloat(r.convention.Threshold(), 'g', -1, 64))
 	}

@@ -24,7 +24,7 @@ func newRunsCommand(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "Look up recorded runs of this folder",
-		Long: `Every train, tune, auto and eval records a run in the current folder: settings,
+		Long: `Every train, tune, auto, ablate and eval records a run in the current folder: settings,
 fingerprints of the data, program version, seed, learning curve, per-query results and
 files written. A run has a number.
 
@@ -54,7 +54,7 @@ Go programs record their runs by the package tune/runs.`,
 func withRuns(fn func(*runs.Store) error) error {
 	store, err := runs.OpenExisting(".")
 	if errors.Is(err, fs.ErrNotExist) {
-		return usageErrorf("no runs are recorded in this folder: there is no %s; train, tune, auto and eval create it", runs.Path("."))
+		return usageErrorf("no runs are recorded in this folder: there is no %s; train, tune, auto, ablate and eval create it", runs.Path("."))
 	}
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ A run is finished, failed, interrupted (stopped or killed) or running.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.method, "method", "", "only runs of this `method`")
-	fl.StringVar(&f.kind, "kind", "", "only runs of this `command`: train, tune, eval or auto")
+	fl.StringVar(&f.kind, "kind", "", "only runs of this `command`: train, tune, auto, ablate or eval")
 	addWhole(fl, &f.limit, "limit", 20, 0, "largest `number` of runs to list, newest first; 0: all")
 	return cmd
 }
@@ -144,7 +144,7 @@ A run is finished, failed, interrupted (stopped or killed) or running.`,
 func (f *runsListFlags) filter() (runs.Filter, error) {
 	filter := runs.Filter{Kind: runs.Kind(f.kind), Method: f.method, Limit: f.limit}
 	if f.kind != "" && !slices.Contains(runs.Kinds(), filter.Kind) {
-		return filter, usageErrorf("--kind %s%s", f.kind, suggest.Or(f.kind, []string{"train", "tune", "eval", "auto"}, ": expected train, tune, eval or auto"))
+		return filter, usageErrorf("--kind %s%s", f.kind, suggest.Or(f.kind, []string{"train", "tune", "auto", "ablate", "eval"}, ": expected train, tune, auto, ablate or eval"))
 	}
 	return filter, nil
 }
@@ -206,7 +206,7 @@ func runsReport(list []runs.Run, brief bool) report {
 	}
 	out.json = all
 	if len(list) == 0 {
-		out.notes = append(out.notes, "No such runs are recorded in this folder; train, tune, auto and eval record runs.")
+		out.notes = append(out.notes, "No such runs are recorded in this folder; train, tune, auto, ablate and eval record runs.")
 	}
 	if hidden != nil {
 		out.notes = append(out.notes, "", "Not shown: "+strings.Join(hidden, ", ")+" (--format csv has all measures).")
@@ -264,7 +264,9 @@ func measureNames(list []runs.Run) []string {
 }
 
 // overFolds reports whether a run has results for folds.
-func overFolds(r *runs.Run) bool { return r.Kind == runs.Tune || r.Kind == runs.Auto }
+func overFolds(r *runs.Run) bool {
+	return r.Kind == runs.Tune || r.Kind == runs.Auto || r.Kind == runs.Ablate
+}
 
 // mainData returns the path of a run's training or test data. For tune and auto it is the folder of
 // the folds.

@@ -47,6 +47,10 @@ type Variant struct {
 	Views      dataset.Views
 	Transforms []transform.Spec
 	Seed       uint64
+
+	// Share, if between 0 and 1, is the share of each fold's training queries on which the entry is
+	// trained. The sample is drawn by Seed, see [dataset.SampleQueries].
+	Share float64
 }
 
 // variant returns the Variant of the entry or, if it has none, the values of the configuration.

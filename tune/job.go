@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/atomicfile"
@@ -78,6 +79,9 @@ func (j *job) run(ctx context.Context, c *Config) error {
 	if err := j.plan(); err != nil {
 		return err
 	}
+	if err := j.sample(c.variant(j.entry)); err != nil {
+		return err
+	}
 	if c.Dir != "" {
 		found, err := j.restore(c)
 		if found || err != nil {
@@ -97,6 +101,21 @@ func (j *job) run(ctx context.Context, c *Config) error {
 		return nil
 	}
 	return j.save(c)
+}
+
+// sample replaces the training data by the sample of the entry's Share.
+func (j *job) sample(own Variant) error {
+	if !(own.Share > 0 && own.Share < 1) {
+		return nil
+	}
+	all, keep := j.fold.Train, dataset.SampleQueries(own.Share, own.Seed)
+	part := all.Filter(func(q *dataset.Query) bool { return keep(q.ID) })
+	if err := dataset.CheckKept(len(part.Queries), len(all.Queries), part.QueryWeights()); err != nil {
+		return err
+	}
+	fold := *j.fold
+	fold.Train, j.fold, j.train = part, &fold, part.Fingerprint()
+	return nil
 }
 
 // key identifies the job's inputs. A record with another key belongs to another job.

@@ -16,7 +16,7 @@ import (
 	"github.com/listwise/listwise/app/report"
 	"github.com/listwise/listwise/click"
 	"github.com/listwise/listwise/click/propensity"
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 )
 
 //go:embed page.gohtml
@@ -111,7 +111,7 @@ func (r *Report) page() ([]byte, error) {
 }
 
 func (r *Report) content() (c *content, err error) {
-	style := report.Style() + svg.Style() + ownStyle
+	style := report.Style() + chart.Style() + ownStyle
 	c = &content{
 		Report: r, Title: r.config.Title, Source: r.config.Source, Valid: r.config.Valid, Share: r.config.Share, Resamples: r.config.Resamples, MostRows: mostRows,
 		Style: template.CSS(style), Policy: report.StylePolicy(style), //nolint:gosec // the program's own
@@ -196,7 +196,7 @@ func (m *Models) rankRows() (rows []rankRow) {
 }
 
 // drawn returns a plot for the page.
-func drawn(p *svg.Plot) (template.HTML, error) {
+func drawn(p *chart.Plot) (template.HTML, error) {
 	p.Width, p.Height, p.Inline = width, height, true
 	var b bytes.Buffer
 	err := p.Write(&b)
@@ -205,7 +205,7 @@ func drawn(p *svg.Plot) (template.HTML, error) {
 
 // byRank draws the click rates of the ranks with their intervals.
 func (r *Report) byRank(ranks []click.RankInfo) (template.HTML, error) {
-	s := svg.Series{Kind: svg.Scatter, Low: []float64{}, High: []float64{}}
+	s := chart.Series{Kind: chart.Scatter, Low: []float64{}, High: []float64{}}
 	top := 0.0
 	for _, k := range ranks {
 		if k.Shown > 0 {
@@ -213,7 +213,7 @@ func (r *Report) byRank(ranks []click.RankInfo) (template.HTML, error) {
 			top = max(top, k.High)
 		}
 	}
-	p := &svg.Plot{Title: "Click rate by rank", X: svg.Axis{Label: "rank"}, Y: svg.Axis{Label: "click rate"}, Series: []svg.Series{s}}
+	p := &chart.Plot{Title: "Click rate by rank", X: chart.Axis{Label: "rank"}, Y: chart.Axis{Label: "click rate"}, Series: []chart.Series{s}}
 	p.X.Ticks, p.X.Min, p.X.Max = rankAxis(len(ranks))
 	if top > 0 {
 		p.Y.Max = min(1, 1.04*top)
@@ -222,10 +222,10 @@ func (r *Report) byRank(ranks []click.RankInfo) (template.HTML, error) {
 }
 
 // rankAxis returns the ticks and the ends of an axis of n ranks.
-func rankAxis(n int) (ticks []svg.Tick, low, high float64) {
+func rankAxis(n int) (ticks []chart.Tick, low, high float64) {
 	step := (n + 9) / 10
 	for k := 1; k <= n; k += step {
-		ticks = append(ticks, svg.Tick{Value: float64(k), Label: strconv.Itoa(k)})
+		ticks = append(ticks, chart.Tick{Value: float64(k), Label: strconv.Itoa(k)})
 	}
 	return ticks, 0.5, float64(max(n, 1)) + 0.5
 }
@@ -235,9 +235,9 @@ func curves(told []propensity.Told, rows []slotRow) (template.HTML, error) {
 	if len(told) == 0 {
 		return "", nil
 	}
-	p := &svg.Plot{Title: "Propensity by slot", X: svg.Axis{Label: "slot"}, Y: svg.Axis{Label: "relative to the first slot", Log: true}}
+	p := &chart.Plot{Title: "Propensity by slot", X: chart.Axis{Label: "slot"}, Y: chart.Axis{Label: "relative to the first slot", Log: true}}
 	for i, c := range told {
-		s := svg.Series{Name: string(c.Method), Kind: svg.LineMarkers, Low: []float64{}, High: []float64{}}
+		s := chart.Series{Name: string(c.Method), Kind: chart.LineMarkers, Low: []float64{}, High: []float64{}}
 		for k, row := range rows {
 			low, high, theta := math.NaN(), math.NaN(), math.NaN()
 			if own := row.Cells[i]; own != nil {
@@ -252,7 +252,7 @@ func curves(told []propensity.Told, rows []slotRow) (template.HTML, error) {
 		}
 		p.Series = append(p.Series, s)
 	}
-	rates := svg.Series{Name: "click rate", Kind: svg.Line}
+	rates := chart.Series{Name: "click rate", Kind: chart.Line}
 	for k, row := range rows {
 		rates.X, rates.Y = append(rates.X, float64(k+1)), append(rates.Y, ratio(row.Rate, rows[0].Rate))
 	}
@@ -267,7 +267,7 @@ func curves(told []propensity.Told, rows []slotRow) (template.HTML, error) {
 
 // powers returns the ticks 1, 0.5, 0.2, 0.1, … of an axis down to the least value of the series, nil if they would be too
 // many.
-func powers(series []svg.Series) (ticks []svg.Tick) {
+func powers(series []chart.Series) (ticks []chart.Tick) {
 	least := 1.0
 	for _, s := range series {
 		for _, v := range slices.Concat(s.Y, s.Low) {
@@ -277,7 +277,7 @@ func powers(series []svg.Series) (ticks []svg.Tick) {
 		}
 	}
 	for _, v := range []float64{2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01} {
-		ticks = append(ticks, svg.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', -1, 64)})
+		ticks = append(ticks, chart.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', -1, 64)})
 		if v <= least {
 			return ticks
 		}
@@ -310,14 +310,14 @@ func (m *Models) plotted() []bool {
 // plot draws a perplexity of models by rank.
 func (m *Models) plot(title string, of func(Rank) Estimate) (template.HTML, error) {
 	n := min(mostRows, len(m.Models[0].Measures.Ranks))
-	p := &svg.Plot{Title: title, X: svg.Axis{Label: "rank"}, Y: svg.Axis{Label: "perplexity (1 is perfect)"}}
+	p := &chart.Plot{Title: title, X: chart.Axis{Label: "rank"}, Y: chart.Axis{Label: "perplexity (1 is perfect)"}}
 	low, high := coin*1.0, 1.0
 	is := m.plotted()
 	for i, f := range m.Models {
 		if !is[i] {
 			continue
 		}
-		s := svg.Series{Name: f.Model, Kind: svg.LineMarkers}
+		s := chart.Series{Name: f.Model, Kind: chart.LineMarkers}
 		for k, rank := range f.Measures.Ranks[:n] {
 			v := math.NaN()
 			if e := of(rank); e.Value != nil {

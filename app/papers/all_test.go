@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 )
 
 // threeExperiments are one with claims, one that lacks its data, and one that scales.
@@ -27,7 +27,7 @@ func threeExperiments(scales *[]float64) []Experiment {
 			r.claim(Claim{Data: "D", Row: "C", Measure: "MAP", Published: 0.1, Ours: 0.5}, incomparable("other data"))
 			r.Tables = []Table{{Title: "counts", Columns: []string{"x"}, Rows: [][]string{{"3 of 4"}}, Main: true}, {Title: "detail", Columns: []string{"y"}, Rows: [][]string{{"5"}}}}
 			r.Sheets = []Sheet{{Columns: []string{"x"}}}
-			r.Plots = []Plot{{Plot: svg.Plot{Title: "drawn", Series: []svg.Series{{X: []float64{1, 2}, Y: []float64{3, 4}}}}}}
+			r.Plots = []Plot{{Plot: chart.Plot{Title: "drawn", Series: []chart.Series{{X: []float64{1, 2}, Y: []float64{3, 4}}}}}}
 			r.note("a *note*")
 			return r, nil
 		}},

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/model/scorer"
 )
 
@@ -238,11 +238,11 @@ func (p *pairPotential) lines(set, row string) [][]any {
 }
 
 // weightPlot shows the weights of one model, as the slide does.
-func weightPlot(c *column, row string, p *pairPotential) svg.Plot {
-	return svg.Plot{
+func weightPlot(c *column, row string, p *pairPotential) chart.Plot {
+	return chart.Plot{
 		Title: fmt.Sprintf("%s, %s, %s: weights of the pairs' units, feature by feature", row, c.name, p.fold),
-		X:     svg.Axis{Label: "weight on the document's feature"}, Y: svg.Axis{Label: "weight on the other document's feature"},
-		Series: []svg.Series{{Kind: svg.Scatter, X: p.self, Y: p.other}}, Width: 480, Height: 480,
+		X:     chart.Axis{Label: "weight on the document's feature"}, Y: chart.Axis{Label: "weight on the other document's feature"},
+		Series: []chart.Series{{Kind: chart.Scatter, X: p.self, Y: p.other}}, Width: 480, Height: 480,
 	}
 }
 
@@ -425,11 +425,11 @@ func boltzRankChanges(rows []row) []pair {
 }
 
 // boltzSeedPlot plots the MAP of every seed, and the published MAP as lines.
-func boltzSeedPlot(s *results, c *column) svg.Plot {
-	p := svg.Plot{Title: "BoltzRank on " + c.name + ": MAP by seed", X: svg.Axis{Min: 0.4, Max: float64(len(s.rows)) + 0.6}, Y: svg.Axis{Label: "MAP on test queries, mean over folds"}, Width: 820}
+func boltzSeedPlot(s *results, c *column) chart.Plot {
+	p := chart.Plot{Title: "BoltzRank on " + c.name + ": MAP by seed", X: chart.Axis{Min: 0.4, Max: float64(len(s.rows)) + 0.6}, Y: chart.Axis{Label: "MAP on test queries, mean over folds"}, Width: 820}
 	v := &c.views[0]
 	for _, name := range []string{"BoltzRank1", "BoltzRank2"} {
-		seeds := svg.Series{Name: name + ", a seed each", Kind: svg.Scatter}
+		seeds := chart.Series{Name: name + ", a seed each", Kind: chart.Scatter}
 		for i := range s.rows {
 			if s.rows[i].group == name {
 				for _, value := range v.means(i, "map") {
@@ -439,12 +439,12 @@ func boltzSeedPlot(s *results, c *column) svg.Plot {
 		}
 		p.Series = append(p.Series, seeds)
 		if theirs := v.published.of(name, "map"); !math.IsNaN(theirs) {
-			p.Series = append(p.Series, svg.Series{Name: name + ", paper", X: []float64{0.4, float64(len(s.rows)) + 0.6}, Y: []float64{theirs, theirs}})
+			p.Series = append(p.Series, chart.Series{Name: name + ", paper", X: []float64{0.4, float64(len(s.rows)) + 0.6}, Y: []float64{theirs, theirs}})
 		}
 	}
 	for i := range s.rows {
 		label := fmt.Sprintf("bag %s, %s", s.rows[i].grid["bag"][0], discountOf(s.rows[i].trainsBy))
-		p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: float64(i + 1), Label: label})
+		p.X.Ticks = append(p.X.Ticks, chart.Tick{Value: float64(i + 1), Label: label})
 	}
 	return p
 }

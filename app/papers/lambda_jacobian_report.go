@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/learn/loss"
 )
 
@@ -195,7 +195,7 @@ type workCurves struct {
 	x      []float64
 	circle func(float64) loss.Circle
 	named  []string // names of the λ functions
-	labels svg.Plot
+	labels chart.Plot
 	sizes  bool // plot |∮ λ·ds| on a logarithmic axis
 
 	names  []string
@@ -208,18 +208,18 @@ func (j jacobian) curves(findings []lambdaFinding, seed uint64) ([]workCurves, e
 	all := []workCurves{{
 		axis: "radius", x: radii(), circle: tripleTie, sizes: true,
 		named: []string{"RankNet", "logistic", "step", "spring", "logistic-nearest", "step-nearest", "spring-nearest", "difference"},
-		labels: svg.Plot{
+		labels: chart.Plot{
 			Title: "Work of ΔNDCG-scaled forces around the tie of three documents (RankNet's is 0)",
-			X:     svg.Axis{Label: "radius of the circle", Log: true},
-			Y:     svg.Axis{Label: "|∮ λ·ds|", Log: true},
+			X:     chart.Axis{Label: "radius of the circle", Log: true},
+			Y:     chart.Axis{Label: "|∮ λ·ds|", Log: true},
 		},
 	}, {
 		axis: "distance", x: distances(), circle: nearTripleTie,
 		named: []string{"RankNet", "logistic", "step", "spring", "logistic-nearest", "difference"},
-		labels: svg.Plot{
+		labels: chart.Plot{
 			Title: "Work around a circle of radius 0.5 that is moved over the tie",
-			X:     svg.Axis{Label: "gap between neighbouring scores in its centre; negative: best document first"},
-			Y:     svg.Axis{Label: "∮ λ·ds"},
+			X:     chart.Axis{Label: "gap between neighbouring scores in its centre; negative: best document first"},
+			Y:     chart.Axis{Label: "∮ λ·ds"},
 		},
 	}}
 	for k := range all {
@@ -265,7 +265,7 @@ func (w *workCurves) sheet() Sheet {
 func (w *workCurves) plot() Plot {
 	p := Plot{w.axis, w.labels}
 	for i, n := range w.names {
-		s := svg.Series{Name: n, X: w.x, Y: slices.Clone(w.curves[i])}
+		s := chart.Series{Name: n, X: w.x, Y: slices.Clone(w.curves[i])}
 		largest := 0.0
 		for k, v := range s.Y {
 			largest = max(largest, math.Abs(v))

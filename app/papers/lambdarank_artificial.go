@@ -11,7 +11,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/tune"
 )
@@ -324,14 +324,14 @@ func artificialSheet(nets []netResult, measures []string) Sheet {
 // artificialPlot returns the figure: a line through the means of each system, and a stroke for each
 // interval. The four systems are shifted slightly along the x axis.
 func artificialPlot(nets []netResult) Plot {
-	p := svg.Plot{
+	p := chart.Plot{
 		Title: "RankNet and LambdaRank on cubic polynomials, 95 % intervals",
-		X:     svg.Axis{Label: "truncation level", Ticks: rankTicks(artificialTop)},
-		Y:     svg.Axis{Label: "NDCG"},
+		X:     chart.Axis{Label: "truncation level", Ticks: rankTicks(artificialTop)},
+		Y:     chart.Axis{Label: "NDCG"},
 	}
 	for _, n := range nets {
 		for i, name := range artificialSystems {
-			s := svg.Series{Name: name + ", " + n.name, Kind: svg.Line}
+			s := chart.Series{Name: name + ", " + n.name, Kind: chart.Line}
 			for k, v := range n.systems[i] {
 				at := float64(k+1) + float64(0.07*(float64(len(p.Series))-1.5))
 				s.X = append(s.X, at, at, at, at)

@@ -12,8 +12,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -486,16 +486,16 @@ type leadCurves struct {
 
 func (l leadCurves) add(s *results, r *Report) {
 	for i, c := range s.columnsOf(0) {
-		p := Plot{Name: "lead", Plot: svg.Plot{
+		p := Plot{Name: "lead", Plot: chart.Plot{
 			Title: fmt.Sprintf(l.title, c.name),
-			X:     svg.Axis{Label: "truncation level", Ticks: rankTicks(len(s.measures))},
-			Y:     svg.Axis{Label: "difference of NDCG"},
+			X:     chart.Axis{Label: "truncation level", Ticks: rankTicks(len(s.measures))},
+			Y:     chart.Axis{Label: "difference of NDCG"},
 		}}
 		if i > 0 {
 			p.Name += "-" + strings.ToLower(c.name)
 		}
 		for k, rows := range l.pairs {
-			curve := svg.Series{Name: rows.row + " − " + rows.than, Kind: svg.Line}
+			curve := chart.Series{Name: rows.row + " − " + rows.than, Kind: chart.Line}
 			for j, m := range s.measures {
 				d := c.views[0].difference(s.rowNamed(rows.row), s.rowNamed(rows.than), m)
 				at := float64(j+1) + float64(0.1*(float64(k)-float64(0.5*float64(len(l.pairs)-1))))
@@ -504,7 +504,7 @@ func (l leadCurves) add(s *results, r *Report) {
 			}
 			p.Series = append(p.Series, curve)
 		}
-		p.Series = append(p.Series, svg.Series{Kind: svg.Line, X: []float64{0.8, float64(len(s.measures)) + 0.2}, Y: []float64{0, 0}})
+		p.Series = append(p.Series, chart.Series{Kind: chart.Line, X: []float64{0.8, float64(len(s.measures)) + 0.2}, Y: []float64{0, 0}})
 		r.Plots = append(r.Plots, p)
 	}
 }

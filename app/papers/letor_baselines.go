@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/eval/measure"
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 )
 
 // baselineSets are the data sets for which results of baselines were published with LETOR 3.0 and
@@ -210,11 +210,11 @@ func baselineMAP(s *results, c *column) Table {
 
 // baselinePlot compares our MAP with published values and with programs. It omits rows without
 // either.
-func baselinePlot(s *results, c *column) svg.Plot {
-	p := svg.Plot{Title: "Baselines on " + c.name, Y: svg.Axis{Label: "MAP on test queries, mean over folds"}}
-	ours := svg.Series{Name: "ours", Kind: svg.Scatter}
-	theirs := svg.Series{Name: "published", Kind: svg.Scatter}
-	tools := svg.Series{Name: "the authors' program, tuned on the same folds", Kind: svg.Scatter}
+func baselinePlot(s *results, c *column) chart.Plot {
+	p := chart.Plot{Title: "Baselines on " + c.name, Y: chart.Axis{Label: "MAP on test queries, mean over folds"}}
+	ours := chart.Series{Name: "ours", Kind: chart.Scatter}
+	theirs := chart.Series{Name: "published", Kind: chart.Scatter}
+	tools := chart.Series{Name: "the authors' program, tuned on the same folds", Kind: chart.Scatter}
 	v := &c.views[0]
 	for i := range s.rows {
 		name := s.rows[i].name
@@ -223,7 +223,7 @@ func baselinePlot(s *results, c *column) svg.Plot {
 			continue
 		}
 		x := float64(len(p.X.Ticks))
-		p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: x, Label: name})
+		p.X.Ticks = append(p.X.Ticks, chart.Tick{Value: x, Label: name})
 		ours.X, ours.Y = append(ours.X, x), append(ours.Y, v.mean(i, "map"))
 		theirs.X, theirs.Y = append(theirs.X, x), append(theirs.Y, published)
 		if tool != nil {
@@ -231,7 +231,7 @@ func baselinePlot(s *results, c *column) svg.Plot {
 		}
 	}
 	p.X.Min, p.X.Max = -0.5, float64(len(p.X.Ticks))-0.5
-	p.Series = []svg.Series{theirs}
+	p.Series = []chart.Series{theirs}
 	if len(tools.X) > 0 {
 		p.Series = append(p.Series, tools)
 	}

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/learn/optimize"
 )
 
@@ -399,9 +399,9 @@ type curveOf struct {
 // curve adds a plot and its sheet.
 func (c consistency) curve(r *Report, along []agreement, of curveOf) {
 	sheet := Sheet{Name: of.name, Columns: []string{of.column, "laws", "violated", "loss", "right", "excess"}}
-	p := svg.Plot{Title: of.title, X: svg.Axis{Label: of.label, Log: of.log}, Y: svg.Axis{Label: "share of the laws", Min: 0, Max: 1.02}}
+	p := chart.Plot{Title: of.title, X: chart.Axis{Label: of.label, Log: of.log}, Y: chart.Axis{Label: "share of the laws", Min: 0, Max: 1.02}}
 	for k, name := range curvedLosses {
-		line := svg.Series{Name: name, Kind: svg.LineMarkers, X: of.at}
+		line := chart.Series{Name: name, Kind: chart.LineMarkers, X: of.at}
 		for i, a := range along {
 			line.Y = append(line.Y, a.share(a.right[k]))
 			sheet.Rows = append(sheet.Rows, []any{of.at[i], a.laws, a.violated, name, a.right[k], a.excess[k]})
@@ -409,7 +409,7 @@ func (c consistency) curve(r *Report, along []agreement, of curveOf) {
 		p.Series = append(p.Series, line)
 	}
 	if of.frequent {
-		line := svg.Series{Name: "the most frequent permutation", Kind: svg.LineMarkers, X: of.at}
+		line := chart.Series{Name: "the most frequent permutation", Kind: chart.LineMarkers, X: of.at}
 		for i, a := range along {
 			line.Y = append(line.Y, a.share(a.frequent))
 			sheet.Rows = append(sheet.Rows, []any{of.at[i], a.laws, a.violated, "most frequent permutation", a.frequent, nil})

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/optimize"
 )
@@ -390,17 +390,17 @@ func mappingOf(name string) string {
 func soundCurves() (Sheet, []Plot, error) {
 	sheet := Sheet{Name: "curves", Columns: []string{"plot", "curve", "x", "better_score", "other_score", "loss", "ranking"}}
 	plots := []Plot{
-		{Name: "", Plot: svg.Plot{Title: "Two documents: loss by the gap of scores (rankings left of 0 are wrong)", X: svg.Axis{Label: "score of the better document less the other's"}, Y: svg.Axis{Label: "loss above its least value", Min: 0, Max: 7}}},
-		{Name: "cosine", Plot: svg.Plot{Title: "Two documents: the cosine loss by the gap of scores (rankings left of 0 are wrong)", X: svg.Axis{Label: "score of the better document less the other's"}, Y: svg.Axis{Label: "loss", Min: 0, Max: 1.05}}},
-		{Name: "angle", Plot: svg.Plot{Title: "Two documents: the cosine loss by the angle of the scores (right from 45 to 225 degrees)",
-			X: svg.Axis{Label: "angle of (other's, better one's) score, degrees", Ticks: angleTicks()}, Y: svg.Axis{Label: "loss", Min: 0, Max: 1.05}}},
+		{Name: "", Plot: chart.Plot{Title: "Two documents: loss by the gap of scores (rankings left of 0 are wrong)", X: chart.Axis{Label: "score of the better document less the other's"}, Y: chart.Axis{Label: "loss above its least value", Min: 0, Max: 7}}},
+		{Name: "cosine", Plot: chart.Plot{Title: "Two documents: the cosine loss by the gap of scores (rankings left of 0 are wrong)", X: chart.Axis{Label: "score of the better document less the other's"}, Y: chart.Axis{Label: "loss", Min: 0, Max: 1.05}}},
+		{Name: "angle", Plot: chart.Plot{Title: "Two documents: the cosine loss by the angle of the scores (right from 45 to 225 degrees)",
+			X: chart.Axis{Label: "angle of (other's, better one's) score, degrees", Ticks: angleTicks()}, Y: chart.Axis{Label: "loss", Min: 0, Max: 1.05}}},
 	}
 	for _, c := range soundCurvesOf() {
 		l, err := lossNamed(c.of)
 		if err != nil {
 			return sheet, nil, err
 		}
-		line := svg.Series{Name: c.name, Kind: svg.Line}
+		line := chart.Series{Name: c.name, Kind: chart.Line}
 		for i := range curvePoints {
 			x := c.x(float64(i) / (curvePoints - 1))
 			scores := c.scores(x)
@@ -420,10 +420,10 @@ func soundCurves() (Sheet, []Plot, error) {
 	return sheet, plots, nil
 }
 
-func angleTicks() []svg.Tick {
-	var ticks []svg.Tick
+func angleTicks() []chart.Tick {
+	var ticks []chart.Tick
 	for a := 0; a <= 360; a += 45 {
-		ticks = append(ticks, svg.Tick{Value: float64(a), Label: strconv.Itoa(a)})
+		ticks = append(ticks, chart.Tick{Value: float64(a), Label: strconv.Itoa(a)})
 	}
 	return ticks
 }

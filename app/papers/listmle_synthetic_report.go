@@ -10,7 +10,7 @@ import (
 
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/eval/stats"
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 )
 
 // listPublished is a row of the slides' table.
@@ -532,24 +532,24 @@ func (l *listReport) otherSheet() Sheet {
 
 // plot compares the slides' accuracy with ours.
 func (l *listReport) plot() Plot {
-	p := Plot{Plot: svg.Plot{
+	p := Plot{Plot: chart.Plot{
 		Title: "Lists ranked exactly right: the slides' table and ours",
-		X:     svg.Axis{Min: 0.4, Max: float64(len(l.losses)) + 0.6},
-		Y:     svg.Axis{Label: "accuracy", Min: 0, Max: 1},
+		X:     chart.Axis{Min: 0.4, Max: float64(len(l.losses)) + 0.6},
+		Y:     chart.Axis{Label: "accuracy", Min: 0, Max: 1},
 		Width: 820,
 	}}
-	slides := svg.Series{Name: "slides", Kind: svg.Scatter}
-	ours := svg.Series{Name: fmt.Sprintf("ours, mean of %d starts", l.starts), Kind: svg.Scatter}
-	sets := svg.Series{Name: fmt.Sprintf("ours, lowest to highest of %d other data sets", l.sets)}
-	bayes := svg.Series{Name: "the weights that rank the lists", X: []float64{0.4, float64(len(l.losses)) + 0.6}, Y: []float64{l.first.bayes, l.first.bayes}}
+	slides := chart.Series{Name: "slides", Kind: chart.Scatter}
+	ours := chart.Series{Name: fmt.Sprintf("ours, mean of %d starts", l.starts), Kind: chart.Scatter}
+	sets := chart.Series{Name: fmt.Sprintf("ours, lowest to highest of %d other data sets", l.sets)}
+	bayes := chart.Series{Name: "the weights that rank the lists", X: []float64{0.4, float64(len(l.losses)) + 0.6}, Y: []float64{l.first.bayes, l.first.bayes}}
 	for i, loss := range l.losses {
 		x := float64(i + 1)
-		p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: x, Label: loss.name})
+		p.X.Ticks = append(p.X.Ticks, chart.Tick{Value: x, Label: loss.name})
 		slides.X, slides.Y = append(slides.X, x-0.12), append(slides.Y, l.slide[loss.name].accuracy)
 		ours.X, ours.Y = append(ours.X, x+0.12), append(ours.Y, mean(l.first.rows[i].accuracy))
 		values := l.overSets(i, tunedAccuracy)
 		sets.X, sets.Y = append(sets.X, x+0.12, x+0.12, math.NaN()), append(sets.Y, slices.Min(values), slices.Max(values), math.NaN())
 	}
-	p.Series = []svg.Series{slides, ours, sets, bayes}
+	p.Series = []chart.Series{slides, ours, sets, bayes}
 	return p
 }

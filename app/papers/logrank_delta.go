@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/learn/loss/bipartite"
 	"github.com/listwise/listwise/learn/loss/logrank/sample"
 	"github.com/listwise/listwise/learn/method"
@@ -427,18 +427,18 @@ func (d deltaStudy) curveTable(c *column, m string, tests []deltaTest) Table {
 
 // curvePlot plots each sampler's difference from the MLE of the same rankings. Samplers for all
 // measures also show the confidence interval.
-func (d deltaStudy) curvePlot(c *column, m string, tests []deltaTest) svg.Plot {
-	p := svg.Plot{
+func (d deltaStudy) curvePlot(c *column, m string, tests []deltaTest) chart.Plot {
+	p := chart.Plot{
 		Title: fmt.Sprintf("What Δ adds to the MLE of the same rankings: %s on %s", title(m), c.name),
-		X:     svg.Axis{Label: "β (logarithmic)", Log: true},
-		Y:     svg.Axis{Label: "difference of " + title(m) + ", with 95 % intervals"},
+		X:     chart.Axis{Label: "β (logarithmic)", Log: true},
+		Y:     chart.Axis{Label: "difference of " + title(m) + ", with 95 % intervals"},
 	}
 	for _, beta := range d.betas {
-		p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: parse(beta), Label: beta})
+		p.X.Ticks = append(p.X.Ticks, chart.Tick{Value: parse(beta), Label: beta})
 	}
 	for _, s := range d.samplers {
-		mean := svg.Series{Name: s.name, Kind: svg.LineMarkers}
-		low, high := svg.Series{Name: s.name + ", lower end", Kind: svg.Line}, svg.Series{Name: s.name + ", upper end", Kind: svg.Line}
+		mean := chart.Series{Name: s.name, Kind: chart.LineMarkers}
+		low, high := chart.Series{Name: s.name + ", lower end", Kind: chart.Line}, chart.Series{Name: s.name + ", upper end", Kind: chart.Line}
 		for _, t := range tests {
 			if t.sampler.name != s.name || t.against != 0 || t.beta == "" {
 				continue

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -191,14 +191,14 @@ func figure3Plot(s *results, r *Report) {
 	if !s.comparable() {
 		return
 	}
-	p := Plot{Plot: svg.Plot{
+	p := Plot{Plot: chart.Plot{
 		Title: "LogRank's Figure 3: ours against the paper's, " + s.setList(),
-		X:     svg.Axis{Label: "the paper's value"},
-		Y:     svg.Axis{Label: "our value, cleaned data"},
+		X:     chart.Axis{Label: "the paper's value"},
+		Y:     chart.Axis{Label: "our value, cleaned data"},
 	}}
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, m := range s.measures {
-		dots := svg.Series{Name: title(m), Kind: svg.Scatter}
+		dots := chart.Series{Name: title(m), Kind: chart.Scatter}
 		for i := range s.rows {
 			if s.rows[i].method == "" {
 				continue
@@ -214,7 +214,7 @@ func figure3Plot(s *results, r *Report) {
 		}
 		p.Series = append(p.Series, dots)
 	}
-	p.Series = append(p.Series, svg.Series{Name: "equal", Kind: svg.Line, X: []float64{low, high}, Y: []float64{low, high}})
+	p.Series = append(p.Series, chart.Series{Name: "equal", Kind: chart.Line, X: []float64{low, high}, Y: []float64{low, high}})
 	r.Plots = append(r.Plots, p)
 }
 

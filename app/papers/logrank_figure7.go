@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/learn/loss/logrank/sample"
 	"github.com/listwise/listwise/tune"
 )
@@ -147,8 +147,8 @@ func (s *smear) quantile(p float64) float64 {
 const figure7Bins = 50
 
 // density returns the share of rankings in each of figure7Bins bins between 0 and 1.
-func (s *smear) density() svg.Series {
-	h := svg.Histogram(fmt.Sprintf("restart at Δ ≈ %.2f", s.start), s.deltas, 0, 1, figure7Bins)
+func (s *smear) density() chart.Series {
+	h := chart.Histogram(fmt.Sprintf("restart at Δ ≈ %.2f", s.start), s.deltas, 0, 1, figure7Bins)
 	for i := range h.Y {
 		h.Y[i] /= float64(len(s.deltas))
 	}
@@ -280,9 +280,9 @@ func smallestChange(data string, ideal *smear, r *Report) {
 }
 
 func (f figure7) plot(m, data string) *Plot {
-	return &Plot{Plot: svg.Plot{
+	return &Plot{Plot: chart.Plot{
 		Title: fmt.Sprintf("Smear of the sampled Δ (%s) for three restarts — %s", title(m), data),
-		X:     svg.Axis{Label: "Δ = 1 − " + title(m), Min: 0, Max: 1},
-		Y:     svg.Axis{Label: "share of sampled rankings (logarithmic)", Log: true, Min: 1e-4, Max: 1},
+		X:     chart.Axis{Label: "Δ = 1 − " + title(m), Min: 0, Max: 1},
+		Y:     chart.Axis{Label: "share of sampled rankings (logarithmic)", Log: true, Min: 1e-4, Max: 1},
 	}}
 }

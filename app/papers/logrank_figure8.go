@@ -12,8 +12,8 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/learn/loss/bipartite"
 	"github.com/listwise/listwise/learn/loss/logrank/ranking"
 	"github.com/listwise/listwise/learn/loss/logrank/sample"
@@ -182,7 +182,7 @@ func (f figure8) report(found *results, rankings []watched) *Report {
 	for k := range iterations {
 		sheet.Columns = append(sheet.Columns, fmt.Sprintf("iteration_%d", k))
 	}
-	points := svg.Series{Kind: svg.Scatter}
+	points := chart.Series{Kind: chart.Scatter}
 	larger := 0
 	for _, w := range rankings {
 		average := mean(w.dot)
@@ -197,11 +197,11 @@ func (f figure8) report(found *results, rankings []watched) *Report {
 		sheet.Rows = append(sheet.Rows, row)
 	}
 	r.Sheets = []Sheet{sheet}
-	r.Plots = []Plot{{Plot: svg.Plot{
+	r.Plots = []Plot{{Plot: chart.Plot{
 		Title:  fmt.Sprintf("w·φ(x, y) averaged over the first %d iterations against Δ(y) — %s", iterations, data.name),
-		X:      svg.Axis{Label: "Δ = 1 − NDCG@10", Min: 0, Max: 1},
-		Y:      svg.Axis{Label: "w·φ(x, y)"},
-		Series: []svg.Series{points},
+		X:      chart.Axis{Label: "Δ = 1 − NDCG@10", Min: 0, Max: 1},
+		Y:      chart.Axis{Label: "w·φ(x, y)"},
+		Series: []chart.Series{points},
 	}}}
 	table, growth := growthOf(rankings, iterations)
 	r.Tables = []Table{table}
@@ -236,7 +236,7 @@ func outgrowsUntrained(rankings []watched) int {
 // growthOf describes how |w·φ| grows with the iterations.
 func growthOf(rankings []watched, iterations int) (Table, Plot) {
 	t := Table{Title: "over all rankings, by iteration", Columns: []string{"iteration", "mean |w·φ|", "mean Δ", "|w·φ| > Δ"}}
-	dots, deltas := svg.Series{Name: "mean |w·φ|", Kind: svg.LineMarkers}, svg.Series{Name: "mean Δ", Kind: svg.Line}
+	dots, deltas := chart.Series{Name: "mean |w·φ|", Kind: chart.LineMarkers}, chart.Series{Name: "mean Δ", Kind: chart.Line}
 	for k := range iterations {
 		var size, delta float64
 		larger := 0
@@ -252,11 +252,11 @@ func growthOf(rankings []watched, iterations int) (Table, Plot) {
 		dots.X, dots.Y = append(dots.X, float64(k)), append(dots.Y, size)
 		deltas.X, deltas.Y = append(deltas.X, float64(k)), append(deltas.Y, delta)
 	}
-	return t, Plot{Name: "growth", Plot: svg.Plot{
+	return t, Plot{Name: "growth", Plot: chart.Plot{
 		Title:  "w·φ outgrows Δ",
-		X:      svg.Axis{Label: "iteration of L-BFGS"},
-		Y:      svg.Axis{Label: "mean over rankings (logarithmic)", Log: true},
-		Series: []svg.Series{dots, deltas},
+		X:      chart.Axis{Label: "iteration of L-BFGS"},
+		Y:      chart.Axis{Label: "mean over rankings (logarithmic)", Log: true},
+		Series: []chart.Series{dots, deltas},
 	}}
 }
 

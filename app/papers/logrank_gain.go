@@ -9,8 +9,8 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/loss/logrank"
 	"github.com/listwise/listwise/learn/optimize"
@@ -259,7 +259,7 @@ func (e gainOrLoss) report(found *results, cases []gainCase) *Report {
 	at := Table{Title: "training queries at the starts and at the end from w = 0", Left: 2, Main: true, Columns: []string{"measure", "weights", "mean E[Δ]", "E[Δ] > .9", "median ratio", "ratio > 1", "both vanish"}}
 	ends := Table{Title: "minimisations", Left: 3, Main: true, Columns: []string{"measure", "start", "objective", "iterations", "E[Δ] at the start", "at the end", "test NDCG@10", "MAP"}}
 	sheet := Sheet{Columns: []string{"data", "measure", "scale", "objective", "iterations", "loss_start", "loss_end", "ratio_start", "ratio_end", "ndcg@10", "map"}}
-	p := svg.Plot{Title: "E[Δ] for NDCG@10 by iteration — " + data.name, X: svg.Axis{Label: "iteration of L-BFGS"}, Y: svg.Axis{Label: "mean E[Δ] over the first fold's training queries", Min: 0, Max: 1}}
+	p := chart.Plot{Title: "E[Δ] for NDCG@10 by iteration — " + data.name, X: chart.Axis{Label: "iteration of L-BFGS"}, Y: chart.Axis{Label: "mean E[Δ] over the first fold's training queries", Min: 0, Max: 1}}
 	line := func(measure, weights string, loss, ratio []float64) {
 		vanish := 0
 		for _, v := range ratio {
@@ -292,7 +292,7 @@ func (e gainOrLoss) report(found *results, cases []gainCase) *Report {
 		ends.Rows = append(ends.Rows, []string{m, start, c.name, fmt.Sprintf("%.1f", iterations), fmt.Sprintf("%.3f", mean(c.starts())), fmt.Sprintf("%.3f", mean(c.ends())), fmt.Sprintf("%.4f", ndcg), fmt.Sprintf("%.4f", ap)})
 		sheet.Rows = append(sheet.Rows, []any{data.name, c.training, c.scale, c.name, iterations, mean(c.starts()), mean(c.ends()), finiteOrNil(medianKnown(ratioAt)), finiteOrNil(medianKnown(ratioEnd)), ndcg, ap})
 		if c.training == "ndcg@10" && c.scale != 1 {
-			curve := svg.Series{Name: c.name + ", " + start, Kind: svg.Line, Y: c.runs[0].course}
+			curve := chart.Series{Name: c.name + ", " + start, Kind: chart.Line, Y: c.runs[0].course}
 			for k := range curve.Y {
 				curve.X = append(curve.X, float64(k))
 			}

@@ -10,9 +10,9 @@ import (
 	"strconv"
 
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/internal/elementary"
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/loss/bipartite"
 	"github.com/listwise/listwise/learn/objective"
@@ -300,14 +300,14 @@ func (e redrawn) report(found *results, objectives []objectiveOf, runs [][]redra
 	r.fact("fell", "decrease of the objective over a sample that no run has seen, as a share of the decrease with rankings drawn once")
 	t := Table{Title: "runs by when rankings are drawn, one a fold", Left: 2, Main: true, Columns: []string{"objective", "drawn", "line search failed", "iterations", "evaluations an iteration", "fell", "NDCG@10", "MAP"}}
 	sheet := Sheet{Columns: []string{"data", "objective", "drawn", "fold", "status", "iterations", "evaluations", "fell", "ndcg@10", "map"}}
-	curves := make([]svg.Series, len(redrawings))
-	p := svg.Plot{Title: x.Title + " — " + data.name, Y: svg.Axis{Label: "share of runs whose line search failed", Min: 0, Max: 1}}
+	curves := make([]chart.Series, len(redrawings))
+	p := chart.Plot{Title: x.Title + " — " + data.name, Y: chart.Axis{Label: "share of runs whose line search failed", Min: 0, Max: 1}}
 	for i, l := range objectives {
-		p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: float64(i), Label: l.name})
+		p.X.Ticks = append(p.X.Ticks, chart.Tick{Value: float64(i), Label: l.name})
 		once := meanOf(runs[i*len(redrawings)], func(r *redrawnRun) float64 { return r.fell })
 		for k, d := range redrawings {
 			some := runs[i*len(redrawings)+k]
-			curves[k].Name, curves[k].Kind = "drawn "+d.String(), svg.Scatter
+			curves[k].Name, curves[k].Kind = "drawn "+d.String(), chart.Scatter
 			curves[k].X, curves[k].Y = append(curves[k].X, float64(i)), append(curves[k].Y, float64(failed(some))/float64(len(some)))
 			t.Rows = append(t.Rows, []string{
 				l.name, d.String(), fmt.Sprintf("%d of %d", failed(some), len(some)),

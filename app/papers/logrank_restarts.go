@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/internal/random"
-	"github.com/listwise/listwise/internal/svg"
 	"github.com/listwise/listwise/learn/optimize"
 )
 
@@ -162,7 +162,7 @@ func (e restarts) report(found *results, objectives []objectiveOf, all [][]start
 	few := min(usualStarts, e.starts)
 	t := Table{Title: "starts of L-BFGS", Left: 1, Main: true, Columns: []string{"objective", "converged", "starts at the lowest", "1 start lacks", fmt.Sprintf("%d starts lack", few), "MAP from w = 0", fmt.Sprintf("best of %d", few), fmt.Sprintf("best of %d", e.starts), "difference"}}
 	sheet := Sheet{Columns: []string{"data", "objective", "fold", "start", "at_zero", "value", "map"}}
-	p := svg.Plot{Title: x.Title + " — " + data.name, X: svg.Axis{Label: "starts", Log: true}, Y: svg.Axis{Label: "share of the decrease that the best lacks, mean over folds"}}
+	p := chart.Plot{Title: x.Title + " — " + data.name, X: chart.Axis{Label: "starts", Log: true}, Y: chart.Axis{Label: "share of the decrease that the best lacks, mean over folds"}}
 	within, alone, cases, control := 0, 0, 0, true
 	for i, l := range objectives {
 		var first, usual, one, some, many []float64
@@ -197,7 +197,7 @@ func (e restarts) report(found *results, objectives []objectiveOf, all [][]start
 			l.name, fmt.Sprintf("%d of %d", ended, minimised), fmt.Sprintf("%.0f %%", 100*reached), fmt.Sprintf("%.4f (%.4f)", mean(first), slices.Max(first)), fmt.Sprintf("%.4f (%.4f)", mean(usual), slices.Max(usual)),
 			fmt.Sprintf("%.4f", mean(one)), fmt.Sprintf("%.4f", mean(some)), fmt.Sprintf("%.4f", mean(many)), fmt.Sprintf("%+.4f (%+.4f … %+.4f)", d.Mean, d.Interval.Low, d.Interval.High),
 		})
-		curve := svg.Series{Name: l.name, Kind: svg.Line}
+		curve := chart.Series{Name: l.name, Kind: chart.Line}
 		for k := 1; k <= e.starts; k++ {
 			lack := 0.0
 			for fold := range all[i] {

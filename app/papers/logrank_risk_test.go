@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 )
 
 // Data other than HP2004 are followed by the synthetic data of its shape; HP2004 and the synthetic
@@ -19,7 +19,7 @@ func TestWithHP2004Shape(t *testing.T) {
 				name = "synthetic"
 			}
 			ran = append(ran, name)
-			r := &Report{Title: "experiment — " + name, Tables: []Table{{}}, Sheets: []Sheet{{Rows: [][]any{{name}}}}, Plots: []Plot{{Plot: svg.Plot{}}}}
+			r := &Report{Title: "experiment — " + name, Tables: []Table{{}}, Sheets: []Sheet{{Rows: [][]any{{name}}}}, Plots: []Plot{{Plot: chart.Plot{}}}}
 			r.stated(ClaimHeld, "claim", "%s", name)
 			return r, nil
 		})

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/eval/stats"
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/train"
 )
@@ -303,20 +303,20 @@ func (c *column) trainings(row int) (all, unconverged, folds, constant int) {
 func (w sweep) plot(s *results, r *Report) {
 	c := s.columns[0]
 	v := &c.views[0]
-	p := svg.Plot{
+	p := chart.Plot{
 		Title: w.Title + " — " + c.name,
-		X:     svg.Axis{Label: w.axis, Log: w.log},
-		Y:     svg.Axis{Label: "test accuracy, mean over folds and seeds"},
+		X:     chart.Axis{Label: w.axis, Log: w.log},
+		Y:     chart.Axis{Label: "test accuracy, mean over folds and seeds"},
 	}
 	line := func(name string, value func(i int) float64) {
-		curve := svg.Series{Name: name, Kind: svg.LineMarkers, X: w.values}
+		curve := chart.Series{Name: name, Kind: chart.LineMarkers, X: w.values}
 		for i := range w.values {
 			curve.Y = append(curve.Y, value(i))
 		}
 		p.Series = append(p.Series, curve)
 	}
 	for i, x := range w.values {
-		p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: x, Label: s.rows[i].name})
+		p.X.Ticks = append(p.X.Ticks, chart.Tick{Value: x, Label: s.rows[i].name})
 	}
 	for _, m := range s.measures {
 		line(title(m), func(i int) float64 { return v.mean(i, m) })

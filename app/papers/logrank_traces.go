@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/dataset"
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/learn/loss/logrank"
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/learn/objective"
@@ -246,10 +246,10 @@ func traceSheets(data string, all []trace) []Sheet {
 func tracePlots(data string, all []trace) []Plot {
 	var plots []Plot
 	for _, families := range [][]string{{"MLE", "ConvexLoss"}, {"ExpGain"}, {"L_3"}} {
-		p := Plot{Plot: svg.Plot{
+		p := Plot{Plot: chart.Plot{
 			Title: "Sampled and exact objective as w evolves: " + strings.Join(families, " and ") + " — " + data,
-			X:     svg.Axis{Label: "iteration of L-BFGS"},
-			Y:     svg.Axis{Label: "change since the start, as a share of its range"},
+			X:     chart.Axis{Label: "iteration of L-BFGS"},
+			Y:     chart.Axis{Label: "change since the start, as a share of its range"},
 		}}
 		if len(plots) > 0 {
 			p.Name = strings.ToLower(strings.ReplaceAll(families[0], "_", ""))
@@ -267,8 +267,8 @@ func tracePlots(data string, all []trace) []Plot {
 }
 
 // changes returns a course minus its first value, divided by its range.
-func changes(name string, course []float64) svg.Series {
-	curve := svg.Series{Name: name, Kind: svg.Line}
+func changes(name string, course []float64) chart.Series {
+	curve := chart.Series{Name: name, Kind: chart.Line}
 	extent := slices.Max(course) - slices.Min(course)
 	for k, v := range course {
 		curve.X = append(curve.X, float64(k))

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 )
 
 // WriteMarkdown writes the page in GitHub's Markdown. The page links plots as figures/NAME.svg,
@@ -240,17 +240,17 @@ func (a *All) shares() []verdictShare {
 // verdict. It shows each published number once, and only values from 0 to 1, such as measures and
 // shares. It returns "" if there are no such numbers.
 func (a *All) scatter() (template.HTML, error) {
-	p := svg.Plot{
+	p := chart.Plot{
 		Title: "Ours over the published numbers: on the line they agree", Width: 640, Height: 480,
-		X: svg.Axis{Label: "published", Min: 0, Max: 1}, Y: svg.Axis{Label: "ours", Min: 0, Max: 1},
+		X: chart.Axis{Label: "published", Min: 0, Max: 1}, Y: chart.Axis{Label: "ours", Min: 0, Max: 1},
 	}
 	drawn := false
 	for _, v := range scatterOrder {
 		if v == "" {
-			p.Series = append(p.Series, svg.Series{Kind: svg.Line, X: []float64{0, 1}, Y: []float64{0, 1}})
+			p.Series = append(p.Series, chart.Series{Kind: chart.Line, X: []float64{0, 1}, Y: []float64{0, 1}})
 			continue
 		}
-		s := svg.Series{Name: string(v), Kind: svg.Scatter}
+		s := chart.Series{Name: string(v), Kind: chart.Scatter}
 		for _, c := range a.claims() {
 			if c.Verdict == v && c.Repeats == "" && share(c.Published) && share(c.Ours) {
 				s.X, s.Y = append(s.X, c.Published), append(s.Y, c.Ours)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/listwise/listwise/eval/measure"
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -403,7 +403,7 @@ func (c choiceSheet) add(s *results, r *Report) {
 
 // perSet adds a plot for every set. The first plot has the report's name, and the other plots have
 // the names of their sets.
-type perSet func(s *results, c *column) svg.Plot
+type perSet func(s *results, c *column) chart.Plot
 
 func (f perSet) add(s *results, r *Report) {
 	for i, c := range s.columnsOf(0) {
@@ -425,11 +425,11 @@ type ndcgCurves struct {
 
 func (n ndcgCurves) add(s *results, r *Report) { perSet(n.plot).add(s, r) }
 
-func (n ndcgCurves) plot(s *results, c *column) svg.Plot {
-	p := svg.Plot{Title: strings.ReplaceAll(n.title, "%s", c.name), X: svg.Axis{Label: n.x}, Y: svg.Axis{Label: n.y}}
+func (n ndcgCurves) plot(s *results, c *column) chart.Plot {
+	p := chart.Plot{Title: strings.ReplaceAll(n.title, "%s", c.name), X: chart.Axis{Label: n.x}, Y: chart.Axis{Label: n.y}}
 	v := &c.views[0]
 	line := func(name string, value func(m string) float64) {
-		curve := svg.Series{Name: name, Kind: svg.LineMarkers}
+		curve := chart.Series{Name: name, Kind: chart.LineMarkers}
 		for _, m := range v.measures {
 			if k, ok := strings.CutPrefix(m, "ndcg@"); ok {
 				curve.X, curve.Y = append(curve.X, parse(k)), append(curve.Y, value(m))
@@ -452,10 +452,10 @@ func (n ndcgCurves) plot(s *results, c *column) svg.Plot {
 }
 
 // rankTicks returns the ticks 1 to n.
-func rankTicks(n int) []svg.Tick {
-	ticks := make([]svg.Tick, n)
+func rankTicks(n int) []chart.Tick {
+	ticks := make([]chart.Tick, n)
 	for k := range ticks {
-		ticks[k] = svg.Tick{Value: float64(k + 1), Label: strconv.Itoa(k + 1)}
+		ticks[k] = chart.Tick{Value: float64(k + 1), Label: strconv.Itoa(k + 1)}
 	}
 	return ticks
 }

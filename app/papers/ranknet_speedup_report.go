@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/listwise/listwise/internal/svg"
+	"github.com/listwise/listwise/internal/chart"
 )
 
 // report returns the report of the results.
@@ -236,13 +236,13 @@ func (t *speedupTimes) learningPlots() []Plot {
 	var plots []Plot
 	for i := range t.learning {
 		l := &t.learning[i]
-		p := Plot{Name: []string{"learning", "learning-two-layers"}[i], Plot: svg.Plot{
+		p := Plot{Name: []string{"learning", "learning-two-layers"}[i], Plot: chart.Plot{
 			Title: "RankNet, " + speedupNets[i].name + ": validation NDCG by training time; a point an epoch",
-			X:     svg.Axis{Label: "seconds of training", Log: true},
-			Y:     svg.Axis{Label: "largest validation NDCG@10 so far"},
+			X:     chart.Axis{Label: "seconds of training", Log: true},
+			Y:     chart.Axis{Label: "largest validation NDCG@10 so far"},
 		}}
 		for f, name := range formNames {
-			p.Series = append(p.Series, svg.Series{Name: name, Kind: svg.LineMarkers, X: l.seconds[f], Y: l.best[f]})
+			p.Series = append(p.Series, chart.Series{Name: name, Kind: chart.LineMarkers, X: l.seconds[f], Y: l.best[f]})
 		}
 		plots = append(plots, p)
 	}
@@ -325,19 +325,19 @@ func (t *speedupTimes) slopeSheet() Sheet {
 
 // plot returns the right panel of the paper's Figure 1, for both nets.
 func (t *speedupTimes) plot() Plot {
-	p := Plot{Plot: svg.Plot{
+	p := Plot{Plot: chart.Plot{
 		Title: "RankNet: time of an epoch by number of documents",
-		X:     svg.Axis{Label: fmt.Sprintf("documents, of %d queries", t.sizes.lists), Log: true},
-		Y:     svg.Axis{Label: "seconds an epoch", Log: true},
+		X:     chart.Axis{Label: fmt.Sprintf("documents, of %d queries", t.sizes.lists), Log: true},
+		Y:     chart.Axis{Label: "seconds an epoch", Log: true},
 	}}
 	for _, docs := range t.sizes.lengths {
 		if n := docs * t.sizes.lists; docs&(docs-1) == 0 {
-			p.X.Ticks = append(p.X.Ticks, svg.Tick{Value: float64(n), Label: strconv.Itoa(n)})
+			p.X.Ticks = append(p.X.Ticks, chart.Tick{Value: float64(n), Label: strconv.Itoa(n)})
 		}
 	}
 	for _, f := range shownForms {
 		for i, c := range t.curves {
-			line := svg.Series{Name: fmt.Sprintf("%s, %s (slope %.2f)", formNames[f], speedupNets[i].name, median(c.times[f])), Kind: svg.LineMarkers}
+			line := chart.Series{Name: fmt.Sprintf("%s, %s (slope %.2f)", formNames[f], speedupNets[i].name, median(c.times[f])), Kind: chart.LineMarkers}
 			for k, docs := range t.sizes.lengths {
 				line.X = append(line.X, float64(docs*t.sizes.lists))
 				line.Y = append(line.Y, seconds(c.laps[k].took(f), t.sizes.lists))

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/listwise/listwise/internal/atomicfile"
+	"github.com/listwise/listwise/internal/chart"
 	"github.com/listwise/listwise/internal/rows"
-	"github.com/listwise/listwise/internal/svg"
 )
 
 // Report contains the results of an experiment, for people and for programs.
@@ -58,7 +58,7 @@ type Sheet struct {
 // Plot is a plot with its name.
 type Plot struct {
 	Name string // suffix of the file name; may be ""
-	svg.Plot
+	chart.Plot
 }
 
 // begin returns an empty report of the results. Without a folder of data, its findings are based on

@@ -66,6 +66,7 @@ var readers = []struct {
 	{"queries.json", []string{"mart.json"}, "export --model mart.json --to elasticsearch-native --extractors queries.json --out out.json", 60},
 	{"fusion.json", []string{"data.txt"}, "score --model fusion.json --data data.txt", 200},
 	{"trees.json", []string{"data.txt"}, "explain --model trees.json --data data.txt --permutations 100 --repeats 1 --svg out.svg", 60},
+	{"curve.jsonl", nil, "curve net=curve.jsonl --out out.svg", 60},
 	{"data.txt", []string{"fusion.json"}, "explain --model fusion.json --data data.txt --of 1 --format json", 60},
 	{"curve.jsonl", []string{"data.txt", "linear.json", "net.json"}, "report --data data.txt --out out.html --permutations 200 --resamples 100 --curve net=curve.jsonl net=net.json linear.json", 80},
 	{"log.jsonl", []string{"clicks.jsonl"}, "clicks --log log.jsonl --clicks clicks.jsonl --format json", 80},

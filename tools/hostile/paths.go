@@ -16,6 +16,8 @@ var writers = []string{
 	"train --method ranknet --scorer net --set hidden=2 --set epochs=2 --train {in:data.txt} --valid {in:vali.txt} --model {out:m.json} --curve {out:c.jsonl} --checkpoint {out:k.ckpt}",
 	"tune --method mle --grid C=1 --data {in:folds} --out {out:tunes} --no-record",
 	"auto --trials 2 --data {in:folds} --out {out:autos}",
+	"ablate --method mle --vary C=1,2 --seeds 1 --data {in:folds} --out {out:ablation} --no-record",
+	"curve net={in:curve.jsonl} --out {out:c.svg}",
 	"eval --data {in:data.txt} --model {in:linear.json} --per-query {out:q.csv} --no-record",
 	"eval --data {in:data.txt} --scores {in:a.scores} --per-query {out:q.json}",
 	"eval --data {in:data.txt} --scores {in:a.scores} --by kind={in:kinds.tsv} --per-query {out:q.json} --no-record",

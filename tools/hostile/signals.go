@@ -20,6 +20,7 @@ var disturbed = []struct{ args, files, outs string }{
 	{"train --method ranknet --scorer net --set hidden=2 --set epochs=30 --train data.txt --valid vali.txt --model out.json --checkpoint c.ckpt --no-record", "data.txt vali.txt", "out.json"},
 	{"auto --trials 4 --data folds --out out", "folds", "out/model.json out/report.html out/commands.sh"},
 	{"tune --method mle,rankboost --grid C=0.1,1,10 --grid rounds=3,9 --data folds --out out --no-record", "folds", "out/results.json out/mle/Fold1.scores"},
+	{"ablate --method mle --vary C=0.1,1,10 --seeds 1 --data folds --out out --no-record", "folds", "out/results.json out/ablation.csv out/ablation.pdf"},
 	{"eval --data data.txt --model linear.json --per-query out.csv", "data.txt linear.json", "out.csv"},
 	{"score --data data.txt --model fusion.json --out out.scores", "data.txt fusion.json", "out.scores"},
 	{"score --data data.txt --model fusion.json --format csv --best-first --out out.csv", "data.txt fusion.json", "out.csv"},

@@ -40,14 +40,15 @@ type Kind string
 
 // The kinds of runs.
 const (
-	Train Kind = "train"
-	Tune  Kind = "tune"
-	Eval  Kind = "eval"
-	Auto  Kind = "auto"
+	Train  Kind = "train"
+	Tune   Kind = "tune"
+	Eval   Kind = "eval"
+	Auto   Kind = "auto"
+	Ablate Kind = "ablate"
 )
 
 // Kinds lists the kinds of runs.
-func Kinds() []Kind { return []Kind{Train, Tune, Eval, Auto} }
+func Kinds() []Kind { return []Kind{Train, Tune, Eval, Auto, Ablate} }
 
 // Status is the state of a run.
 type Status string

@@ -1,4 +1,4 @@
-package svg
+package chart
 
 import (
 	"errors"
@@ -69,13 +69,21 @@ func (l *layout) scales(p *Plot) error {
 	var xs, ys []float64
 	bars := false
 	for _, s := range p.Series {
-		xs, ys = append(xs, s.X...), slices.Concat(ys, s.Y, s.Low, s.High)
+		xs, ys = append(xs, s.X...), append(ys, s.Y...)
+		ends := &ys
+		if s.Across {
+			ends = &xs
+		}
+		*ends = slices.Concat(*ends, s.Low, s.High)
 		if s.Kind == Bars {
 			bars = true
 			if !p.Y.Log {
 				ys = append(ys, 0)
 			}
 		}
+	}
+	if p.X.Zero {
+		xs = append(xs, 0)
 	}
 	var err error
 	if l.x, err = newScale(p.X, xs, false); err != nil {

@@ -1,15 +1,14 @@
-// Package svg draws the plots of reports and reproduced figures: line charts, scatter plots and
-// histograms on linear or logarithmic axes. The SVG files are small and follow the reader's light
-// or dark color scheme.
+// Package chart draws the plots of reports, figures and reproduced experiments: line charts, scatter
+// plots and histograms on linear or logarithmic axes. It writes SVG files, which are small and follow
+// the reader's light or dark color scheme, and PDF files, whose fonts are embedded.
 //
-// Start reading at [Plot]. The same plot gives the same bytes. The files have no ids, scripts,
-// fonts or links, so that one HTML page can contain any number of them. layout.go places the parts
-// of a plot and chooses the ticks. draw.go writes the elements. The package must not depend on the
-// data that plots show.
-package svg
+// Start reading at [Plot]. The same plot gives the same bytes. SVG files have no ids, scripts, fonts
+// or links, so that one HTML page can contain any number of them. layout.go places the parts of a plot
+// and chooses the ticks. draw.go draws them on a surface. svg.go and pdf.go are the surfaces. The
+// package must not depend on the data that plots show.
+package chart
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -35,6 +34,9 @@ type Axis struct {
 	// Min and Max are the ends of the axis. If they are equal, the plot chooses ends that show all
 	// data. Data outside the axis are not drawn.
 	Min, Max float64
+
+	// Zero draws a line at 0, across the plot. It is for the x axis.
+	Zero bool
 
 	// Ticks, if not nil, replace the ticks that the plot would choose. Ticks outside the axis are
 	// not drawn.
@@ -70,13 +72,16 @@ type Series struct {
 	// Low and High, if not nil, are the ends of an interval at each point. They are drawn as a band around a line, and
 	// as a bar at a marker of Scatter. Bars have none. An interval with a NaN or infinite end is not drawn.
 	Low, High []float64
+
+	// Across means that Low and High are ends of horizontal intervals. The series must be of the kind Scatter.
+	Across bool
 }
 
 // Histogram returns a Bars series that counts the values in equal intervals between lo and hi. An
 // interval includes its lower edge, and the last one both edges. Values outside are not counted.
 func Histogram(name string, values []float64, lo, hi float64, bins int) Series {
 	if bins < 1 || !(lo < hi) {
-		panic(fmt.Sprintf("svg: histogram of %d intervals between %v and %v", bins, lo, hi))
+		panic(fmt.Sprintf("chart: histogram of %d intervals between %v and %v", bins, lo, hi))
 	}
 	s := Series{Name: name, Kind: Bars, X: make([]float64, bins+1), Y: make([]float64, bins)}
 	for i := range s.X {
@@ -98,24 +103,46 @@ func Histogram(name string, values []float64, lo, hi float64, bins int) Series {
 	return s
 }
 
-// Write draws the plot. If X and Y of a series do not match or an axis is invalid, it returns an
-// error and writes nothing.
+// Write draws the plot as SVG. If X and Y of a series do not match or an axis is invalid, it returns
+// an error and writes nothing.
 func (p *Plot) Write(w io.Writer) error {
-	if err := p.check(); err != nil {
-		return fmt.Errorf("plot %q: %w", p.Title, err)
-	}
-	l, err := p.layout()
+	l, err := p.checked()
 	if err != nil {
+		return err
+	}
+	var s svg
+	p.draw(&s, l)
+	_, err = w.Write(s.Bytes())
+	return err
+}
+
+// WritePDF draws the plot as a PDF file of one page, on a white background. It returns the errors of
+// [Plot.Write]. A CSS pixel is 3/4 of a point. The embedded font has the Latin, Greek and Cyrillic
+// letters and the usual signs. Any other character is drawn as an empty box.
+func (p *Plot) WritePDF(w io.Writer) error {
+	l, err := p.checked()
+	if err != nil {
+		return err
+	}
+	f := newPDF()
+	p.draw(f, l)
+	if err := f.Output(w); err != nil {
 		return fmt.Errorf("plot %q: %w", p.Title, err)
 	}
-	c := canvas{Buffer: new(bytes.Buffer)}
-	c.open(l, p)
-	c.heading(l)
-	c.axes(l, p)
-	c.data(l, p.Series)
-	c.WriteString("</svg>\n")
-	_, err = w.Write(c.Bytes())
-	return err
+	return nil
+}
+
+// checked returns the layout of a plot without mistakes.
+func (p *Plot) checked() (*layout, error) {
+	err := p.check()
+	var l *layout
+	if err == nil {
+		l, err = p.layout()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("plot %q: %w", p.Title, err)
+	}
+	return l, nil
 }
 
 func (p *Plot) check() error {
@@ -136,6 +163,9 @@ func (p *Plot) check() error {
 		}
 		if (s.Low != nil || s.High != nil) && (s.Kind == Bars || len(s.Low) != want || len(s.High) != want) {
 			return fmt.Errorf("series %q: %d and %d ends of intervals, expected %d, and none for bars", s.Name, len(s.Low), len(s.High), want)
+		}
+		if s.Across && s.Kind != Scatter {
+			return fmt.Errorf("series %q: horizontal intervals of kind %d, expected Scatter", s.Name, s.Kind)
 		}
 		for i := range s.Y {
 			if s.Kind == Bars && !(s.X[i] < s.X[i+1]) {

@@ -1,4 +1,4 @@
-package svg
+package chart
 
 import (
 	"bytes"
@@ -115,7 +115,7 @@ func write(t testing.TB, p *Plot) []byte {
 }
 
 // Claim: plots are well-formed XML, have the same bytes every time, and no
-// coordinate is NaN or infinite. With SVG_DIR set, they are left there to look at.
+// coordinate is NaN or infinite. With SVG_DIR set, SVG and PDF files are left there to look at.
 func TestSamples(t *testing.T) {
 	for name, p := range samples() {
 		b := write(t, p)
@@ -124,8 +124,10 @@ func TestSamples(t *testing.T) {
 		}
 		checkXML(t, b)
 		if dir := os.Getenv("SVG_DIR"); dir != "" {
-			if err := os.WriteFile(filepath.Join(dir, name+".svg"), b, 0o644); err != nil {
-				t.Fatal(err)
+			for ending, content := range map[string][]byte{".svg": b, ".pdf": writePDF(t, p)} {
+				if err := os.WriteFile(filepath.Join(dir, name+ending), content, 0o644); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 	}
@@ -163,12 +165,13 @@ func checkXML(t interface{ Fatalf(string, ...any) }, b []byte) (texts []string) 
 	}
 }
 
-// Claim: any text and any numbers give well-formed XML without senseless
+// Claim: any text and any numbers give well-formed XML, and a PDF file, without senseless
 // coordinates, and texts come out as they went in.
 func TestAnyContent(t *testing.T) {
 	anyNumber := rapid.OneOf(rapid.Float64Range(-1e3, 1e3), rapid.Just(math.NaN()), rapid.Just(math.Inf(1)), rapid.Just(0.0),
 		rapid.Float64Range(-1e300, 1e300))
 	text := rapid.StringMatching(`[a-z<>&"' ]{0,20}`)
+	drawn := 0
 	rapid.Check(t, func(t *rapid.T) {
 		p := &Plot{
 			Title: text.Draw(t, "title"),
@@ -194,6 +197,16 @@ func TestAnyContent(t *testing.T) {
 		}
 		if p.X.Label != "" && !slices.Contains(texts, p.X.Label) {
 			t.Fatalf("no text %q in %q", p.X.Label, texts)
+		}
+		if drawn++; drawn%25 != 1 { // a PDF file takes long
+			return
+		}
+		b.Reset()
+		if err := p.WritePDF(&b); err != nil {
+			t.Fatal(err)
+		}
+		if page := pageOf(b.Bytes()); noNumber.MatchString(page) {
+			t.Fatalf("a number that is not finite in\n%s", page)
 		}
 	})
 }
