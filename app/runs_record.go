@@ -264,6 +264,9 @@ func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
 		settings["budget"] = f.budget
 	}
 	r := &runs.Run{Kind: runs.Tune, Config: settings, Seed: &c.Seed}
+	if f.repeats != nil {
+		settings["seeds"], r.Seed = seedsText(f.repeats), nil
+	}
 	methods := make(map[string]any)
 	for i := range c.Entries {
 		e := &c.Entries[i]
@@ -302,18 +305,29 @@ func (f *tuneFlags) recordedEntry(e *tune.Entry) map[string]any {
 }
 
 // recordTuning adds the results of tune: for each method the means over folds, and the results of
-// each fold.
-func recordTuning(rec *recorder, c *tune.Config, r *tune.Result) {
-	for i := range r.Rows {
-		row := &r.Rows[i]
+// each fold. Results of --seeds are those of recordSeeds.
+func recordTuning(rec *recorder, configs []tune.Config, results []*tune.Result) {
+	if configs[0].Subfolder != "" {
+		recordSeeds(rec, configs, results)
+		return
+	}
+	for i := range results[0].Rows {
+		row := &results[0].Rows[i]
 		rec.result(tunedMeans(row))
-		for k := range row.Folds {
-			rec.result(tunedFold(row, &row.Folds[k]))
-			base := filepath.Join(c.Dir, row.Entry.Name, row.Folds[k].Fold)
-			rec.wrote(base+".model.json", base+".scores", base+".queries.csv")
-			if len(row.Folds[k].Curve) > 0 {
-				rec.wrote(base + ".curve")
-			}
+		recordFolds(rec, &configs[0], row, row.Entry.Name)
+	}
+}
+
+// recordFolds adds a method's results of each fold, under a name, and the files with them.
+func recordFolds(rec *recorder, c *tune.Config, row *tune.Row, name string) {
+	for k := range row.Folds {
+		result := tunedFold(row, &row.Folds[k])
+		result.Ranker = name
+		rec.result(result)
+		base := filepath.Join(c.Dir, row.Entry.Name, c.Subfolder, row.Folds[k].Fold)
+		rec.wrote(base+".model.json", base+".scores", base+".queries.csv")
+		if len(row.Folds[k].Curve) > 0 {
+			rec.wrote(base + ".curve")
 		}
 	}
 }
