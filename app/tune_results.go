@@ -254,6 +254,10 @@ func (f *tuneFlags) otherMethods(c *tune.Config) (o tunedFolder, err error) {
 	}
 	head := tuneHead(c, f.repeats)
 	sameSeeds := slices.Equal(earlier.Seeds, head.Seeds) && (head.Seed == nil || earlier.Seed != nil && *earlier.Seed == *head.Seed)
+	seedName, seedFlag := "another seed", "--seed"
+	if f.repeats != nil || earlier.Seeds != nil {
+		seedName, seedFlag = "other seeds", "--seeds"
+	}
 	for _, what := range []struct {
 		name  string
 		equal bool
@@ -261,10 +265,10 @@ func (f *tuneFlags) otherMethods(c *tune.Config) (o tunedFolder, err error) {
 		{"other data", earlier.Data == head.Data && earlier.Queries == head.Queries && earlier.MeasuredOn == head.MeasuredOn},
 		{"convention " + earlier.Convention, earlier.Convention == head.Convention && earlier.Threshold == head.Threshold},
 		{"--select " + earlier.Select, earlier.Select == head.Select},
-		{"another seed", sameSeeds},
+		{seedName, sameSeeds},
 	} {
 		if !what.equal {
-			return o, usageErrorf("--out %s: found results of %s with %s, expected the same data, convention, --select and --seed, or another folder", f.out, strings.Join(names, ", "), what.name)
+			return o, usageErrorf("--out %s: found results of %s with %s, expected the same data, convention, --select and %s, or another folder", f.out, strings.Join(names, ", "), what.name, seedFlag)
 		}
 	}
 	if earlier.Refit != nil && !now(earlier.Refit.Method) {
