@@ -118,7 +118,7 @@ The same command without --trial then collects the results.`,
 	fl.StringVar(&f.average, "average", "1", "`number` of best settings to average, or all")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
 	fl.StringVar(&f.trial, "trial", "", "run one training by `number`, from 0, or list them")
-	fl.StringVar(&f.seeds, "seeds", "", "repeat with each of these random `seeds`, such as 1-5 or 1,2,7")
+	fl.StringVar(&f.seeds, "seeds", "", "random `seeds` to repeat everything with, such as 1-5 or 1,2,7")
 	fl.BoolVar(&f.refit, "refit", false, "train the best setting on all data")
 	fl.StringVar(&f.search, "search", "grid", "search `strategy`: grid or random")
 	fl.BoolVar(&f.halving, "halving", false, "drop poor settings early (successive halving)")

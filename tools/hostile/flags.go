@@ -16,6 +16,7 @@ var bases = []struct{ args, files string }{
 	{"data convert weights.parquet --out out.txt.gz --missing keep", "weights.parquet"},
 	{"score --data data.parquet --model linear.json --format parquet --out out.parquet", "data.parquet linear.json"},
 	{"tune --method mle --grid C=1 --data folds --out out --no-record", "folds"},
+	{"tune --method mle --grid C=1 --data folds --out out --no-record --seeds 1,3", "folds"},
 	{"auto --trials 2 --data folds --out out", "folds"},
 	{"eval --data data.txt --model linear.json --no-record", "data.txt linear.json a.scores"},
 	{"eval --data data.txt --model linear.json --no-record --rerank 1,2 --first 1", "data.txt linear.json"},
