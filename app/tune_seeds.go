@@ -185,8 +185,12 @@ func (f *tuneFlags) seedNotes(configs []tune.Config, results []*tune.Result, row
 		}
 	}
 	for i, note := range notes {
-		if seeds := with[note]; len(seeds) < len(results) {
-			notes[i] = fmt.Sprintf("seed %s: %s", seedsText(seeds), note)
+		switch seeds := with[note]; len(seeds) {
+		case len(results):
+		case 1:
+			notes[i] = fmt.Sprintf("seed %d: %s", seeds[0], note)
+		default:
+			notes[i] = fmt.Sprintf("seeds %s: %s", seedsText(seeds), note)
 		}
 	}
 	return notes
