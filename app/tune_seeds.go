@@ -224,8 +224,8 @@ func overSeeds(results []*tune.Result, row, fold int) []runs.Measure {
 	return all
 }
 
-// recordSeeds adds the results of tune with --seeds: for each method the means over seeds, and for
-// each seed, as the ranker METHOD/seed-N, those of each fold.
+// recordSeeds adds the results of tune with --seeds. A method has its means over seeds. The ranker
+// METHOD/seed-N has the results of a seed on each fold.
 func recordSeeds(rec *recorder, configs []tune.Config, results []*tune.Result) {
 	for k := range results[0].Rows {
 		first := &results[0].Rows[k]
