@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/listwise/listwise/app/runs"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/eval/measure"
@@ -23,6 +22,7 @@ import (
 	"github.com/listwise/listwise/internal/rows"
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/tune"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 type ablateFlags struct {
@@ -182,7 +182,7 @@ func (f *ablateFlags) settle(a *ablation) (err error) {
 	if a.method, err = f.recipe().Lookup(f.method); err != nil {
 		return err
 	}
-	if a.seeds, err = f.seedNumbers(); err != nil {
+	if a.seeds, err = seedsFlag(f.seedList); err != nil {
 		return err
 	}
 	set, err := settings("set", f.set)
@@ -245,24 +245,6 @@ func flagOfVaried(varies string) string {
 		return "leave-out"
 	}
 	return "vary"
-}
-
-// seedNumbers parses --seeds.
-func (f *ablateFlags) seedNumbers() ([]uint64, error) {
-	words, err := parseSeeds(f.seedList)
-	if err == nil && words == nil {
-		err = errors.New("found no seed, expected whole numbers such as 1,2,3 or 1-5")
-	}
-	if err != nil {
-		return nil, usageErrorf("--seeds %s: %w", f.seedList, err)
-	}
-	seeds := make([]uint64, len(words))
-	for i, word := range words {
-		if seeds[i], err = strconv.ParseUint(word, 10, 64); err != nil {
-			return nil, usageErrorf("--seeds %s: %w", f.seedList, err)
-		}
-	}
-	return seeds, nil
 }
 
 // withValues adds a point for each value of a hyperparameter. The baseline is the default value, if
@@ -428,7 +410,7 @@ func (f *ablateFlags) measureAll(ctx context.Context, env *environment, a *ablat
 	if err := f.write(a, out, rec); err != nil {
 		return report{}, err
 	}
-	recordTuning(rec, c, result)
+	recordTuning(rec, []tune.Config{*c}, []*tune.Result{result})
 	out.notes = append(out.notes, "figures, values and commands: "+f.out)
 	return out, nil
 }
@@ -521,7 +503,7 @@ func (a *ablation) difference(m *measured, i int) (d float64, ci stats.Interval,
 }
 
 func (a *ablation) summary() ablationJSON {
-	c, head := a.config, tuneHead(a.config)
+	c, head := a.config, tuneHead(a.config, a.seeds)
 	s := ablationJSON{
 		Method: a.method.Name, Varies: a.varies, Baseline: a.points[a.baseline].label, Convention: head.Convention, Threshold: head.Threshold, Select: head.Select,
 		Ties: c.Ties.String(), Seed: c.Seed, Seeds: a.seeds, Queries: head.Queries, Data: head.Data,

@@ -37,10 +37,11 @@ Ranking Evaluator), systems are runs. --data DIR takes folders with Foldk.model.
 Foldk.scores for every fold k, such as OUT/METHOD of tune; the queries of all test
 folds are pooled. NAME= names a system.
 
-Several runs of a stochastic method with different random seeds make one system, given
-as NAME=A,B,C, or by --seeds 1,2,3 and {seed} in the path, as in runs/{seed}/ranknet.
-Use five runs or more. The tests then generalize over queries and seeds. Tests of
-single runs generalize over queries only.
+Several runs of a stochastic method with different random seeds make one system: a
+folder of tune --seeds, or NAME=A,B,C, or --seeds 1,2,3 and {seed} in the path, as in
+runs/{seed}/ranknet. Use five runs or more. The tests then generalize over queries and
+seeds. A system with one run counts as deterministic. Tests of single runs generalize
+over queries only.
 
 For each measure, means have 95 % bootstrap intervals (BCa; Student's t below 10
 queries). Each pair has
@@ -75,6 +76,7 @@ func newCompareCommand(env *environment) *cobra.Command {
 		Example: `  listwise compare --data test.txt a.json b.json c.scores
   listwise compare --data judged.qrels --measures map,ndcg_cut_10 bm25.run dense.run
   listwise compare --data OHSUMED --measures map,ndcg@10 runs/ranknet runs/listnet runs/mle
+  listwise compare --data OHSUMED --baseline mle runs/mle seeds/ranknet seeds/listnet
   listwise compare --data OHSUMED --baseline mle --seeds 1-5 mle=runs/1/mle runs/{seed}/lambdarank
   listwise compare --data test.txt --by length,relevant a.json b.json
   listwise compare --data OHSUMED --format latex runs/mle runs/listnet > table.tex`,

@@ -192,8 +192,8 @@ func legend(exact bool) string {
 
 func (c *comparison) remarks() []string {
 	var few []string
-	for _, s := range c.systems {
-		if n := len(s.runs); n > 1 && n < 5 {
+	for i, s := range c.systems {
+		if n := len(s.runs); n > 1 && n < 5 && c.varies(i) {
 			few = append(few, fmt.Sprintf("%s (%d)", s.name, n))
 		}
 	}
@@ -219,6 +219,11 @@ func (c *comparison) remarks() []string {
 	return notes
 }
 
+// varies reports whether the runs of system i differ by some measure.
+func (c *comparison) varies(i int) bool {
+	return slices.ContainsFunc(c.measured, func(m measured) bool { return m.deviations[i] > stats.Same })
+}
+
 func unbounded(pairs []stats.Pair) bool {
 	return slices.ContainsFunc(pairs, func(p stats.Pair) bool { return p.Interval == stats.Unbounded })
 }
@@ -235,7 +240,8 @@ func (c *comparison) claim() string {
 		}
 	}
 	if single != nil {
-		text += " For systems with a single run they generalize to other queries only: " + strings.Join(single, ", ") + "."
+		text += " Systems with one run count as deterministic: " + strings.Join(single, ", ") +
+			". If such a system depends on a random seed, its differences hold for that run only (tune --seeds)."
 	}
 	return text
 }

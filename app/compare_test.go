@@ -144,9 +144,9 @@ func FuzzContestant(f *testing.F) {
 		f.Add(arg, false)
 	}
 	f.Fuzz(func(t *testing.T, arg string, seeded bool) {
-		var seeds []string
+		var seeds []uint64
 		if seeded {
-			seeds = []string{"1", "2"}
+			seeds = []uint64{1, 2}
 		}
 		s, err := newContestant(arg, seeds)
 		if err != nil {

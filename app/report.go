@@ -44,6 +44,9 @@ systems. If FILE has TREC judgements (qrels), systems are runs. --data DIR takes
 folders with Foldk.model.json or Foldk.scores for every fold k, such as OUT/METHOD of
 tune; the queries of all test folds are pooled. NAME= names a system.
 
+A folder of tune --seeds, or NAME=A,B,C, is one system with several runs. Means, spread
+and tests are over all runs; rankings, features and trees are of the first.
+
 A number is a recorded run (see "listwise runs"): the model of a train with its
 learning curve, all methods of a tune, the fusions of an auto, or the scores of an
 eval. For folders of tune, the page also shows validation results of all settings and
@@ -107,7 +110,8 @@ func (f *reportFlags) run(ctx context.Context, env *environment, args []string) 
 	if err := f.targets(systems).check(); err != nil {
 		return err
 	}
-	paths := mapped(systems, func(s *contestant) string { return s.runs[0].path })
+	var paths []string
+	paths, config.Runs = pathsOf(systems)
 	divisions, err := f.read(ctx, env, paths)
 	if err != nil {
 		return err
@@ -154,8 +158,22 @@ func (f *reportFlags) config() (_ *page.Config, err error) {
 	return c, err
 }
 
-// systems parses arguments as compare does, except that a system has one run. A number names a
-// recorded run, which may have learning curves.
+// pathsOf returns the files of all runs, the first runs of all systems first, and for each system the
+// indices of its runs.
+func pathsOf(systems []*contestant) (paths []string, runs [][]int) {
+	for i, s := range systems {
+		paths, runs = append(paths, s.runs[0].path), append(runs, []int{i})
+	}
+	for i, s := range systems {
+		for _, r := range s.runs[1:] {
+			paths, runs[i] = append(paths, r.path), append(runs[i], len(paths))
+		}
+	}
+	return paths, runs
+}
+
+// systems parses arguments as compare does. A number names a recorded run, which may have learning
+// curves.
 func (f *reportFlags) systems(args []string) (systems []*contestant, curves []page.Curve, err error) {
 	for _, arg := range args {
 		if name, id, ok := numbered(arg); ok {
@@ -170,19 +188,39 @@ func (f *reportFlags) systems(args []string) (systems []*contestant, curves []pa
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(s.runs) > 1 {
-			return nil, nil, usageErrorf("system %s: found %d runs, expected one: the report shows rankings, and several runs have no common ranking", s.name, len(s.runs))
-		}
 		systems = append(systems, s)
 	}
 	return systems, curves, nameSystems(systems)
 }
 
-// tuningsOf reads the results of all settings for each system that is an output folder of tune.
+// tunedRun is a run of a system, and what its name in plots is.
+type tunedRun struct{ folder, name, seed string }
+
+// tunedRuns returns the runs of the systems. If a system has seed folders, the names have the seeds.
+func tunedRuns(systems []*contestant) []tunedRun {
+	var all []tunedRun
+	for _, s := range systems {
+		for _, r := range s.runs {
+			t := tunedRun{folder: filepath.Clean(r.path), name: s.name}
+			if seed, ok := strings.CutPrefix(filepath.Base(t.folder), seedFolder); ok {
+				t.seed, t.name = seed, s.name+", seed "+seed
+			} else if len(s.runs) > 1 {
+				t.name += ", " + t.folder
+			}
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// tuningsOf reads the results of all settings for each run that is an output folder of tune.
 func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
 	var tunings []page.Tuning
-	for _, s := range systems {
-		folder := filepath.Clean(s.runs[0].path)
+	for _, r := range tunedRuns(systems) {
+		folder := r.folder
+		if r.seed != "" {
+			folder = filepath.Dir(folder)
+		}
 		path := filepath.Join(filepath.Dir(folder), "tuning.jsonl")
 		file, err := os.Open(path)
 		if err != nil {
@@ -196,8 +234,12 @@ func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
 			return nil, usageErrorf("%s: %w", path, err)
 		}
 		for _, t := range all {
-			if t.Name == filepath.Base(folder) {
-				t.Name = s.name
+			seed := ""
+			if t.Seed != nil {
+				seed = strconv.FormatUint(*t.Seed, 10)
+			}
+			if t.Name == filepath.Base(folder) && seed == r.seed {
+				t.Name = r.name
 				tunings = append(tunings, t)
 			}
 		}
@@ -205,19 +247,19 @@ func tuningsOf(systems []*contestant) ([]page.Tuning, error) {
 	return tunings, nil
 }
 
-// tunedCurves reads the learning curves of the settings that tune chose, for each system that is an
+// tunedCurves reads the learning curves of the settings that tune chose, for each run that is an
 // output folder of tune.
 func tunedCurves(systems []*contestant) ([]page.Curve, error) {
 	var curves []page.Curve
-	for _, s := range systems {
+	for _, r := range tunedRuns(systems) {
 		for k := 1; ; k++ {
 			fold := fmt.Sprintf("Fold%d", k)
-			base := filepath.Join(s.runs[0].path, fold)
+			base := filepath.Join(r.folder, fold)
 			if !exists(base + ".model.json") {
 				break
 			}
 			if path := base + ".curve"; exists(path) {
-				c, err := readCurve(path, s.name)
+				c, err := readCurve(path, r.name)
 				if err != nil {
 					return nil, usageErrorf("%w", err)
 				}
@@ -325,6 +367,15 @@ func ofRun(name, id string) (systems []*contestant, curves []page.Curve, err err
 	return systems, curves, nil
 }
 
+// methodFolder returns the folder of a method in which tune has written a file.
+func methodFolder(file string) string {
+	dir := filepath.Dir(file)
+	if strings.HasPrefix(filepath.Base(dir), seedFolder) {
+		return filepath.Dir(dir)
+	}
+	return dir
+}
+
 func filesOf(r *runs.Run) []*contestant {
 	system := func(name, path string) *contestant {
 		return &contestant{name: name, given: true, runs: []run{{path: path}}}
@@ -342,9 +393,11 @@ func filesOf(r *runs.Run) []*contestant {
 			names = mapped(summaries(r), func(s runSummary) string { return s.method })
 		}
 		for _, m := range names {
-			i := slices.IndexFunc(r.Files, func(f string) bool { return filepath.Base(filepath.Dir(f)) == m })
+			i := slices.IndexFunc(r.Files, func(f string) bool { return filepath.Base(methodFolder(f)) == m })
 			if i >= 0 {
-				systems = append(systems, system(m+suffix, filepath.Dir(r.Files[i])))
+				s := system(m+suffix, "")
+				s.runs = runsIn(methodFolder(r.Files[i]))
+				systems = append(systems, s)
 			}
 		}
 	case runs.Auto: // the folds' fusions, or the single model if they were not refitted

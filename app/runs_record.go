@@ -207,6 +207,9 @@ func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
 		settings["budget"] = f.budget
 	}
 	r := &runs.Run{Kind: runs.Tune, Config: settings, Seed: &c.Seed}
+	if f.repeats != nil {
+		settings["seeds"], r.Seed = seedsText(f.repeats), nil
+	}
 	methods := make(map[string]any)
 	for i := range c.Entries {
 		e := &c.Entries[i]
@@ -220,6 +223,19 @@ func (f *tuneFlags) recorded(c *tune.Config) *runs.Run {
 
 func namesOfMeasures(measures []measure.Measure) []any {
 	return mapped(measures, func(m measure.Measure) any { return m.Name() })
+}
+
+// recordTuning adds the results of tune: for each method the means over folds, and the results of
+// each fold. Results of --seeds are those of recordSeeds.
+func recordTuning(rec *recorder, configs []tune.Config, results []*tune.Result) {
+	if configs[0].Subfolder != "" {
+		recordSeeds(rec, configs, results)
+		return
+	}
+	for _, r := range runs.ResultsOf(results[0]) {
+		rec.result(r)
+	}
+	rec.wrote(runs.FilesOf(&configs[0], results[0])...)
 }
 
 // recorded describes a run of eval.

@@ -32,6 +32,41 @@ func (c *contestant) results() []*measure.Result {
 	return mapped(c.runs, func(r run) *measure.Result { return r.result })
 }
 
+// seedFolder is the beginning of the name of a folder with the results of one random seed, which
+// tune --seeds writes into the folder of each method.
+const seedFolder = "seed-"
+
+// seedsIn returns the random seeds of the seed folders in a folder, in ascending order.
+func seedsIn(dir string) []uint64 {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // a file, or nothing; whoever opens the path reports the error
+	}
+	var seeds []uint64
+	for _, e := range entries {
+		text, ok := strings.CutPrefix(e.Name(), seedFolder)
+		if seed, err := strconv.ParseUint(text, 10, 64); ok && err == nil && strconv.FormatUint(seed, 10) == text {
+			seeds = append(seeds, seed)
+		}
+	}
+	slices.Sort(seeds)
+	return seeds
+}
+
+// inSeedFolder returns the path of the folder of a random seed in a folder.
+func inSeedFolder(dir string, seed uint64) string {
+	return filepath.Join(dir, seedFolder+strconv.FormatUint(seed, 10))
+}
+
+// runsIn returns the runs of a path: one for each seed folder in it, or the path itself if it has none.
+func runsIn(path string) []run {
+	seeds := seedsIn(path)
+	if len(seeds) == 0 {
+		return []run{{path: path}}
+	}
+	return mapped(seeds, func(seed uint64) run { return run{path: inSeedFolder(path, seed)} })
+}
+
 // seedMark is the part of a path that stands for a random seed.
 const seedMark = "{seed}"
 
@@ -64,7 +99,7 @@ func (f *compareFlags) systems(args []string) ([]*contestant, error) {
 	return systems, nameSystems(systems)
 }
 
-func newContestant(arg string, seeds []string) (*contestant, error) {
+func newContestant(arg string, seeds []uint64) (*contestant, error) {
 	s := &contestant{}
 	rest := arg
 	if name, path, ok := strings.Cut(arg, "="); ok && !exists(arg) && !strings.ContainsRune(name, filepath.Separator) {
@@ -85,12 +120,12 @@ func newContestant(arg string, seeds []string) (*contestant, error) {
 		case p == "":
 			return nil, usageErrorf("system %q: found the empty name of a file, expected NAME=A,B,…", arg)
 		case !strings.Contains(p, seedMark):
-			s.runs = append(s.runs, run{path: p})
+			s.runs = append(s.runs, runsIn(p)...)
 		case seeds == nil:
 			return nil, usageErrorf("system %q: found %s, expected --seeds", arg, seedMark)
 		default:
 			for _, seed := range seeds {
-				s.runs = append(s.runs, run{path: strings.ReplaceAll(p, seedMark, seed)})
+				s.runs = append(s.runs, run{path: strings.ReplaceAll(p, seedMark, strconv.FormatUint(seed, 10))})
 			}
 		}
 	}
@@ -144,6 +179,9 @@ func nameSystems(systems []*contestant) error {
 	for _, s := range systems {
 		if count[s.name] > 1 {
 			s.name = filepath.Clean(s.runs[0].path)
+			if len(s.runs) > 1 && strings.HasPrefix(filepath.Base(s.name), seedFolder) {
+				s.name = filepath.Dir(s.name)
+			}
 		}
 		if seen[s.name] {
 			return usageErrorf("system %s is named twice; NAME=PATH gives it another name", s.name)
@@ -154,11 +192,11 @@ func nameSystems(systems []*contestant) error {
 }
 
 // parseSeeds parses whole numbers and ranges of them, separated by commas.
-func parseSeeds(text string) ([]string, error) {
+func parseSeeds(text string) ([]uint64, error) {
 	if text == "" {
 		return nil, nil
 	}
-	var seeds []string
+	var seeds []uint64
 	for part := range strings.SplitSeq(text, ",") {
 		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
 		first, err := strconv.ParseUint(from, 10, 64)
@@ -172,11 +210,10 @@ func parseSeeds(text string) ([]string, error) {
 			}
 		}
 		for k := first; ; k++ {
-			s := strconv.FormatUint(k, 10)
-			if slices.Contains(seeds, s) {
-				return nil, fmt.Errorf("%s is named twice", s)
+			if slices.Contains(seeds, k) {
+				return nil, fmt.Errorf("%d is named twice", k)
 			}
-			if seeds = append(seeds, s); k == last {
+			if seeds = append(seeds, k); k == last {
 				break
 			}
 		}
@@ -286,11 +323,11 @@ func misfitOf(path string, isDir bool, data string, inFolds bool) error {
 		}
 		return usageErrorf("%s is a file: with --data %s, a folder, expected one with Fold1.model.json or Fold1.scores and so on", path, data)
 	case inFolds && !exists(filepath.Join(path, "Fold1.model.json")) && !exists(filepath.Join(path, "Fold1.scores")):
-		return usageErrorf("%s: found neither Fold1.model.json nor Fold1.scores", path)
+		return usageErrorf("%s: found neither Fold1.model.json nor Fold1.scores%s", path, seedsHint(path))
 	case inFolds:
 		return nil
 	case isDir:
-		return usageErrorf("%s is a folder: with --data %s, a file, expected a model, a file of scores or a run", path, data)
+		return usageErrorf("%s is a folder: with --data %s, a file, expected a model, a file of scores or a run%s", path, data, seedsHint(path))
 	}
 	if k := foldMeans(path); k > 0 {
 		return usageErrorf("%s: found the means of %d folds, expected a model or scores; %s", path, k, noFoldTests)
@@ -301,6 +338,15 @@ func misfitOf(path string, isDir bool, data string, inFolds bool) error {
 	default:
 		return usageErrorf("%s is %s, expected a model, a file of scores or a run", path, withArticle(found))
 	}
+}
+
+// seedsHint is the end of an error about a folder from which one run is expected.
+func seedsHint(path string) string {
+	seeds := seedsIn(path)
+	if len(seeds) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it has the runs of %d random seeds, such as %s", len(seeds), inSeedFolder(path, seeds[0]))
 }
 
 // onlyFold returns the model or score file in an output folder of tune that has a single fold. It

@@ -341,9 +341,8 @@ func (f *fuseFlags) targets(systems []string, inFolds bool) *targets {
 
 func (f *reportFlags) targets(systems []*contestant) *targets {
 	t := new(targets).reads("--data", f.data).reads("--by", slicing.Files(f.by)...)
-	for _, s := range systems {
-		t.reads("", s.runs[0].path)
-	}
+	paths, _ := pathsOf(systems)
+	t.reads("", paths...)
 	for _, arg := range f.curves {
 		_, path := curveArgument(arg)
 		t.reads("--curve", path)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"path/filepath"
@@ -39,6 +40,8 @@ type tuneFlags struct {
 	average  string
 	out      string
 	trial    string
+	seeds    string
+	repeats  []uint64 // of --seeds; nil without
 
 	scorers map[string]string // kind of scorer by the name of the method, from --scorer
 }
@@ -79,17 +82,26 @@ alone. This reduces selection noise when there are few validation queries.
 those of --test. It writes model.json and prints the command. Early stopping is
 replaced by the mean of the best lengths over the folds.
 
+--seeds 1-5 repeats all of this, the choice of settings included, with each random
+seed. The folders are then M/seed-1 … M/seed-5, and "listwise compare" and "listwise
+report" read M as one system with five runs. A file is divided into the same folds for
+all seeds. A time in --budget is for each seed.
+
 --trial runs a single training, for several machines; --trial list prints the numbers.
 The same command without --trial then collects the results.`,
 		Example: `  listwise tune --method mle,convexloss --measure ndcg@10 --data OHSUMED --select map --out runs/ohsumed
   listwise tune --method mle --grid C=0.001,0.01,0.1 --data OHSUMED --out runs/mle
   listwise tune --method lambdamart --search random --budget 30 --halving --refit --data shop.csv --out runs/shop
   listwise tune --method listnet,mle --scorer listnet=net --data OHSUMED --out runs/nets
+  listwise tune --method listnet --scorer net --seeds 1-5 --data OHSUMED --out runs/seeds
   listwise tune --method mle --data OHSUMED --out runs/mle --trial 3
   listwise tune --method mle,ranknet --train train.txt --valid vali.txt --test test.txt --out runs/mine`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.require(cmd); err != nil {
+				return err
+			}
+			if err := f.parseRepeats(cmd); err != nil {
 				return err
 			}
 			f.cmd = cmd
@@ -106,6 +118,7 @@ The same command without --trial then collects the results.`,
 	fl.StringVar(&f.average, "average", "1", "`number` of best settings to average, or all")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
 	fl.StringVar(&f.trial, "trial", "", "run one training by `number`, from 0, or list them")
+	fl.StringVar(&f.seeds, "seeds", "", "random `seeds` to repeat everything with, such as 1-5 or 1,2,7")
 	fl.BoolVar(&f.refit, "refit", false, "train the best setting on all data")
 	fl.StringVar(&f.search, "search", "grid", "search `strategy`: grid or random")
 	fl.BoolVar(&f.halving, "halving", false, "drop poor settings early (successive halving)")
@@ -134,10 +147,11 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	if err := f.checkTrial(); err != nil {
 		return err
 	}
-	config, err := f.config()
+	configs, err := f.configs()
 	if err != nil {
 		return err
 	}
+	config := &configs[0]
 	if f.measure != "" && !slices.ContainsFunc(config.Entries, func(e tune.Entry) bool { return e.Method.UsesMeasure }) {
 		env.note("note: none of the methods has a training measure, so --measure %s has no effect", f.measure)
 	}
@@ -166,19 +180,25 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	}
 	warnOfFolds(env, config.Folds)
 	config.Convention = env.settle(config.Convention, dataOf(config.Folds)...)
-	warnOfTests(env, &config)
+	for i := range configs {
+		configs[i].Folds, configs[i].MaxBytes, configs[i].Convention = config.Folds, config.MaxBytes, config.Convention
+	}
+	warnOfTests(env, config)
 	if err := f.divisible(testsOfFolds(config.Folds), config.Convention.Threshold()); err != nil {
 		return err
 	}
 	warnOfIndifference(env, config.Folds[0].Train, measuresOf(config.Entries, config.Convention))
-	if _, err := f.otherMethods(&config); err != nil {
+	if _, err := f.otherMethods(config); err != nil {
+		return err
+	}
+	if err := f.checkSeedFolders(config.Entries); err != nil {
 		return err
 	}
 	if f.trial != "" {
-		return f.doTrial(ctx, env, config)
+		return f.doTrial(ctx, env, configs)
 	}
-	rec := f.begin(env, func() *runs.Run { return f.recorded(&config) })
-	out, err := f.choose(ctx, env, &config, whole, rec)
+	rec := f.begin(env, func() *runs.Run { return f.recorded(config) })
+	out, err := f.choose(ctx, env, configs, whole, rec)
 	return rec.conclude(out, err)
 }
 
@@ -202,26 +222,37 @@ func warnOfIndifference(env *environment, d *dataset.Dataset, measures []measure
 	}
 }
 
-// choose runs the search, evaluates the chosen settings on the test data, and writes the results to
-// the folder of --out.
-func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.Config, whole *dataset.Dataset, rec *recorder) (report, error) {
+// choose runs the search with every seed, evaluates the chosen settings on the test data, and writes
+// the results to the folder of --out.
+func (f *tuneFlags) choose(ctx context.Context, env *environment, configs []tune.Config, whole *dataset.Dataset, rec *recorder) (report, error) {
 	bar := env.startProgress("tuning", 0)
-	config.Tell = func(p tune.Progress) {
-		bar.show("tuning", p.Done, p.Total, bestSoFar(config.Select.Name(), p.Name, p.Best))
+	for i := range configs {
+		by := configs[i].Select.Name()
+		configs[i].Tell = func(p tune.Progress) {
+			bar.show("tuning", i*p.Total+p.Done, len(configs)*p.Total, bestSoFar(by, p.Name, p.Best))
+		}
 	}
-	result, err := tune.Run(ctx, *config)
+	config := &configs[0]
+	results, err := tune.RunEach(ctx, configs...)
 	bar.finish()
 	if err != nil {
 		return report{}, err
 	}
-	sliced, err := f.ofRows(config, result)
-	if err != nil {
-		return report{}, err
+	var summary tuneJSON
+	var out report
+	var sliced *slicedMeans
+	if f.repeats != nil {
+		summary = f.seedsSummary(configs, results)
+		out = f.seedsReport(configs, results, summary)
+	} else {
+		if sliced, err = f.ofRows(config, results[0]); err != nil {
+			return report{}, err
+		}
+		summary = tuneSummary(config, results[0], sliced)
+		out = tuneReport(config, results[0], summary)
 	}
-	summary := tuneSummary(config, result, sliced)
-	out := tuneReport(config, result, summary)
 	if f.refit {
-		if summary.Refit, err = f.refitBest(ctx, env, config, result, whole); err != nil {
+		if summary.Refit, err = f.refitBest(ctx, env, config, results[0], whole); err != nil {
 			return report{}, err
 		}
 		rec.wrote(summary.Refit.Model)
@@ -239,7 +270,11 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.C
 	}
 	out.json = summary
 	curve := filepath.Join(f.out, "tuning.jsonl")
-	if err := writeTuning(curve, append(others.lines, tunedOf(result)...)); err != nil {
+	lines := others.lines
+	for i, r := range results {
+		lines = append(lines, tunedOf(r, f.seedOf(i))...)
+	}
+	if err := writeTuning(curve, lines); err != nil {
 		return report{}, err
 	}
 	path := filepath.Join(f.out, "results.json")
@@ -247,13 +282,10 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, config *tune.C
 		return report{}, err
 	}
 	rec.wrote(path, curve)
-	for _, r := range runs.ResultsOf(result) {
-		rec.result(r)
-	}
-	rec.wrote(runs.FilesOf(config.Dir, result)...)
+	recordTuning(rec, configs, results)
 	out.slices, out.sliceIn = sliced, foldRow(len(out.columns))
-	if env.details != nil {
-		return out, env.details.ofTuning(result, config.Seed)
+	if env.details != nil && f.repeats == nil {
+		return out, env.details.ofTuning(results[0], config.Seed)
 	}
 	return out, nil
 }
@@ -450,6 +482,10 @@ func (f *tuneFlags) checkSearch(c tune.Config) error {
 		return usageErrorf("--search random: expected --budget with the number of settings of each method, or a time")
 	case f.halving && c.Budget.Time > 0:
 		return usageErrorf("--halving with --budget %s: expected a number of settings: with a time, the result would depend on the machine", f.budget)
+	case f.refit && f.repeats != nil:
+		return usageErrorf("--refit with --seeds %s: expected one of them: --refit trains one model, with --seed", f.seeds)
+	case f.by != "" && f.repeats != nil:
+		return usageErrorf("--by with --seeds %s: expected one of them: \"listwise compare --by\" has the slices of systems with several seeds", f.seeds)
 	case f.refit && c.Average > 1:
 		return usageErrorf("--refit with --average %s: expected one of them: --refit trains one setting (auto combines many)", f.average)
 	}
@@ -473,10 +509,11 @@ const listTrials = "list"
 
 // trainingJSON is the JSON form of a training in this list.
 type trainingJSON struct {
-	Trial   int    `json:"trial"`
-	Method  string `json:"method"`
-	Fold    string `json:"fold"`
-	Setting string `json:"setting"`
+	Trial   int     `json:"trial"`
+	Seed    *uint64 `json:"seed,omitempty"` // with --seeds
+	Method  string  `json:"method"`
+	Fold    string  `json:"fold"`
+	Setting string  `json:"setting"`
 }
 
 // checkTrial returns an error unless --trial is empty, a number from 0, or list. It also refuses
@@ -494,25 +531,43 @@ func (f *tuneFlags) checkTrial() error {
 	return nil
 }
 
-// doTrial runs the training whose number is in --trial, or lists all trainings.
-func (f *tuneFlags) doTrial(ctx context.Context, env *environment, config tune.Config) error {
+// doTrial runs the training whose number is in --trial, or lists all trainings. The trainings of a
+// seed follow those of the seed before it.
+func (f *tuneFlags) doTrial(ctx context.Context, env *environment, configs []tune.Config) error {
+	wanted := -1
 	if f.trial != listTrials {
-		n, err := strconv.Atoi(f.trial)
-		if err != nil {
+		var err error
+		if wanted, err = strconv.Atoi(f.trial); err != nil {
 			return err
 		}
-		return tune.RunTrial(ctx, config, n)
-	}
-	config.Dir = "" // listing writes no files
-	trials, err := tune.Trials(config)
-	if err != nil {
-		return usageErrorf("--trial: %w", err)
 	}
 	r := report{columns: []string{"trial", "method", "fold", "setting"}}
-	list := make([]trainingJSON, len(trials))
-	for i, t := range trials {
-		list[i] = trainingJSON{i, t.Entry, t.Fold, t.Setting}
-		r.rows = append(r.rows, []any{i, t.Entry, t.Fold, t.Setting})
+	if f.repeats != nil {
+		r.columns = slices.Insert(r.columns, 1, "seed")
+	}
+	var list []trainingJSON
+	for i := range configs {
+		listed := configs[i]
+		listed.Dir = "" // listing writes no files
+		trials, err := tune.Trials(listed)
+		if err != nil {
+			return usageErrorf("--trial: %w", err)
+		}
+		if n := wanted - len(list); wanted >= 0 && n < len(trials) {
+			return tune.RunTrial(ctx, configs[i], n)
+		}
+		for _, t := range trials {
+			row := []any{len(list), t.Entry, t.Fold, t.Setting}
+			seed := f.seedOf(i)
+			if seed != nil {
+				row = slices.Insert(row, 1, any(*seed))
+			}
+			list = append(list, trainingJSON{len(list), seed, t.Entry, t.Fold, t.Setting})
+			r.rows = append(r.rows, row)
+		}
+	}
+	if wanted >= 0 {
+		return fmt.Errorf("found training %d, expected a number from 0 to %d", wanted, len(list)-1)
 	}
 	r.json = list
 	return env.print(r)

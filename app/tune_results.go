@@ -29,7 +29,8 @@ type tuneJSON struct {
 	Convention string           `json:"convention"`
 	Threshold  float64          `json:"threshold"`
 	Select     string           `json:"select"`
-	Seed       uint64           `json:"seed"`
+	Seed       *uint64          `json:"seed,omitempty"`
+	Seeds      []uint64         `json:"seeds,omitempty"` // instead of Seed, with --seeds
 	Queries    int              `json:"queries"`
 	Data       string           `json:"data"`                  // fingerprint of all folds
 	MeasuredOn string           `json:"measured_on,omitempty"` // "validation" where there are no test data
@@ -41,9 +42,9 @@ type tuneMethodJSON struct {
 	Method     string                     `json:"method"`
 	Training   string                     `json:"training_measure,omitempty"`
 	Measures   map[string]tuneMeasureJSON `json:"measures"`
-	Chosen     []map[string]any           `json:"chosen"`             // the best setting of each fold
+	Chosen     []map[string]any           `json:"chosen,omitempty"`   // the best setting of each fold
 	Averaged   [][]map[string]any         `json:"averaged,omitempty"` // the settings of each fold whose models are averaged, the best first
-	Validation []float64                  `json:"validation"`
+	Validation []float64                  `json:"validation,omitempty"`
 	Tried      int                        `json:"settings_tried"`
 	Grid       int                        `json:"settings_in_grid,omitempty"` // if not all were tried
 	AtEdge     []string                   `json:"at_edge_of_grid,omitempty"`
@@ -52,6 +53,15 @@ type tuneMethodJSON struct {
 	Unconverged int `json:"trainings_not_converged,omitempty"`
 
 	Slices []slicedJSON `json:"slices,omitempty"` // over the queries of all folds
+
+	// With --seeds, Seeds has the results of each seed, and Measures their means.
+	Seeds []tuneSeedJSON `json:"seeds,omitempty"`
+}
+
+// tuneSeedJSON contains the results of a method with one seed.
+type tuneSeedJSON struct {
+	Seed uint64 `json:"seed"`
+	tuneMethodJSON
 }
 
 // tuneMeasureJSON contains the means of a measure. A mean over no queries is null.
@@ -60,12 +70,13 @@ type tuneMeasureJSON struct {
 	Pooled     any   `json:"pooled"`
 	TieNeutral any   `json:"tie_neutral"`
 	Folds      []any `json:"folds"`
+	Deviation  any   `json:"sd_of_seeds,omitempty"` // standard deviation of Mean over seeds, with --seeds
 }
 
 func measuresJSON(means []tune.Summary) map[string]tuneMeasureJSON {
 	all := make(map[string]tuneMeasureJSON)
 	for _, s := range means {
-		all[s.Measure.Name()] = tuneMeasureJSON{number(s.Mean), number(s.Pooled), number(s.TieNeutral), mapped(s.Folds, number[float64])}
+		all[s.Measure.Name()] = tuneMeasureJSON{Mean: number(s.Mean), Pooled: number(s.Pooled), TieNeutral: number(s.TieNeutral), Folds: mapped(s.Folds, number[float64])}
 	}
 	return all
 }
@@ -83,8 +94,12 @@ func (r *report) addMeans(name string, means []tune.Summary, several bool) {
 }
 
 // tuneHead returns the part of the summary that all methods in an output folder share.
-func tuneHead(c *tune.Config) tuneJSON {
-	head := tuneJSON{Convention: c.Convention.Name(), Threshold: c.Convention.Threshold(), Select: c.Select.Name(), Seed: c.Seed}
+// seeds are those of --seeds, or nil.
+func tuneHead(c *tune.Config, seeds []uint64) tuneJSON {
+	head := tuneJSON{Convention: c.Convention.Name(), Threshold: c.Convention.Threshold(), Select: c.Select.Name(), Seeds: seeds}
+	if seeds == nil {
+		head.Seed = &c.Seed
+	}
 	sum := sha256.New()
 	for _, fold := range c.Folds {
 		fmt.Fprintln(sum, fold.Train.Fingerprint(), fold.Valid.Fingerprint(), fold.Test.Fingerprint())
@@ -98,7 +113,7 @@ func tuneHead(c *tune.Config) tuneJSON {
 }
 
 func tuneSummary(c *tune.Config, r *tune.Result, sliced *slicedMeans) tuneJSON {
-	summary := tuneHead(c)
+	summary := tuneHead(c, nil)
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		m := tuneMethodJSON{
@@ -128,7 +143,8 @@ func tuneSummary(c *tune.Config, r *tune.Result, sliced *slicedMeans) tuneJSON {
 	return summary
 }
 
-func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
+// tuneTitle describes the test data, the convention and the selection.
+func tuneTitle(c *tune.Config, queries int) string {
 	what := fmt.Sprintf("test results of %d folds", len(c.Folds))
 	switch {
 	case !c.Folds[0].Tested():
@@ -136,9 +152,12 @@ func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 	case len(c.Folds) == 1:
 		what = "test results of one fold"
 	}
+	return fmt.Sprintf("%s, %d queries; convention %s, chosen by validation %s", what, queries, conventionText(c.Convention), c.Select.Name())
+}
+
+func tuneReport(c *tune.Config, r *tune.Result, summary tuneJSON) report {
 	out := report{
-		title: fmt.Sprintf("%s, %d queries; convention %s, chosen by validation %s, seed %d",
-			what, summary.Queries, conventionText(c.Convention), summary.Select, c.Seed),
+		title:   fmt.Sprintf("%s, seed %d", tuneTitle(c, summary.Queries), c.Seed),
 		columns: []string{"method", "measure"},
 		json:    summary,
 	}
@@ -233,7 +252,12 @@ func (f *tuneFlags) otherMethods(c *tune.Config) (o tunedFolder, err error) {
 	if names == nil {
 		return o, nil
 	}
-	head := tuneHead(c)
+	head := tuneHead(c, f.repeats)
+	sameSeeds := slices.Equal(earlier.Seeds, head.Seeds) && (head.Seed == nil || earlier.Seed != nil && *earlier.Seed == *head.Seed)
+	seedName, seedFlag := "another seed", "--seed"
+	if f.repeats != nil || earlier.Seeds != nil {
+		seedName, seedFlag = "other seeds", "--seeds"
+	}
 	for _, what := range []struct {
 		name  string
 		equal bool
@@ -241,10 +265,10 @@ func (f *tuneFlags) otherMethods(c *tune.Config) (o tunedFolder, err error) {
 		{"other data", earlier.Data == head.Data && earlier.Queries == head.Queries && earlier.MeasuredOn == head.MeasuredOn},
 		{"convention " + earlier.Convention, earlier.Convention == head.Convention && earlier.Threshold == head.Threshold},
 		{"--select " + earlier.Select, earlier.Select == head.Select},
-		{"another seed", earlier.Seed == head.Seed},
+		{seedName, sameSeeds},
 	} {
 		if !what.equal {
-			return o, usageErrorf("--out %s: found results of %s with %s, expected the same data, convention, --select and --seed, or another folder", f.out, strings.Join(names, ", "), what.name)
+			return o, usageErrorf("--out %s: found results of %s with %s, expected the same data, convention, --select and %s, or another folder", f.out, strings.Join(names, ", "), what.name, seedFlag)
 		}
 	}
 	if earlier.Refit != nil && !now(earlier.Refit.Method) {
@@ -365,17 +389,19 @@ func (r *tuneRefitJSON) note(selectBy string) string {
 
 type tunedJSON struct {
 	Method     string         `json:"method"`
+	Seed       *uint64        `json:"seed,omitempty"` // with --seeds
 	Settings   map[string]any `json:"settings"`
 	Validation []any          `json:"validation"` // one value per fold; null if successive halving dropped the setting
 	Best       any            `json:"best"`       // best mean over folds up to this line
 }
 
-// tunedOf returns the tuning curve, a line for each setting in the order of the grids.
-func tunedOf(r *tune.Result) (lines []tunedJSON) {
+// tunedOf returns the tuning curve, a line for each setting in the order of the grids. seed is nil
+// without --seeds.
+func tunedOf(r *tune.Result, seed *uint64) (lines []tunedJSON) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		for s, setting := range row.Entry.Settings {
-			line := tunedJSON{Method: row.Entry.Name, Settings: setting.Typed()}
+			line := tunedJSON{Method: row.Entry.Name, Seed: seed, Settings: setting.Typed()}
 			for _, f := range row.Folds {
 				line.Validation = append(line.Validation, number(f.Tried[s]))
 			}

@@ -51,6 +51,11 @@ type Config struct {
 	// folds must be plain file names. If Dir is empty, nothing is written.
 	Dir string
 
+	// Subfolder is a folder inside the folder of each entry. If it is set, the entry's results and
+	// records are in it. Runs with different seeds can then share Dir, see [RunEach]. It must be a plain
+	// file name.
+	Subfolder string
+
 	// Halving drops, by successive halving, the settings that perform badly when trained on a part
 	// of the queries. Each fold drops settings separately. FoldResult.Tried is NaN for dropped
 	// settings. Halving cannot be combined with Budget.Time.
@@ -79,6 +84,47 @@ type Config struct {
 // validation data and measures the chosen model on test data. Unless Budget.Time is set, the result
 // does not depend on the number of concurrent trainings or on earlier interruptions.
 func Run(ctx context.Context, c Config) (*Result, error) {
+	results, err := RunEach(ctx, c)
+	if len(results) == 0 {
+		return nil, err
+	}
+	return results[0], err
+}
+
+// RunEach runs the configurations one after the other, as [Run] does, and returns their results in
+// this order. It writes results after the last run has ended, so that folders with results of an
+// earlier call are not left with a part of the new ones. The configurations may have the same Dir if
+// their Subfolder or their entries differ.
+func RunEach(ctx context.Context, configs ...Config) ([]*Result, error) {
+	var results []*Result
+	for i := range configs {
+		r, err := configs[i].run(ctx)
+		if err != nil {
+			return nil, configs[i].inSubfolder(err)
+		}
+		results = append(results, r)
+	}
+	for i, r := range results {
+		if configs[i].Dir == "" {
+			continue
+		}
+		if err := configs[i].write(r); err != nil {
+			return results, err
+		}
+	}
+	return results, nil
+}
+
+// inSubfolder adds the name of the subfolder, which identifies the run, to an error.
+func (c *Config) inSubfolder(err error) error {
+	if c.Subfolder == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", c.Subfolder, err)
+}
+
+// run does what Run does, except that it does not write results.
+func (c *Config) run(ctx context.Context) (*Result, error) {
 	if err := c.open(); err != nil {
 		return nil, err
 	}
@@ -129,10 +175,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		}
 		row.Measures = Summarise(tests...)
 	}
-	if c.Dir == "" {
-		return result, nil
-	}
-	return result, c.write(result)
+	return result, nil
 }
 
 // open sets the defaults of the configuration, checks it, and creates its folder.
@@ -175,6 +218,11 @@ func (c *Config) check() error {
 	}
 	if c.Average < 0 {
 		return fmt.Errorf("found an average of %d settings, expected a positive number, or 0 for the best alone", c.Average)
+	}
+	if c.Subfolder != "" {
+		if err := c.checkFileName("subfolder", c.Subfolder); err != nil {
+			return err
+		}
 	}
 	names := make(map[string]bool)
 	for i := range c.Entries {
@@ -280,7 +328,7 @@ func (c *Config) finish(f Fold, ch choice) (*FoldResult, error) {
 }
 
 // entryDir returns the folder of an entry's results.
-func (c *Config) entryDir(e *Entry) string { return filepath.Join(c.Dir, e.Name) }
+func (c *Config) entryDir(e *Entry) string { return filepath.Join(c.Dir, e.Name, c.Subfolder) }
 
 // arrange orders the features of the validation data of each fold as in the training data, by name,
 // once for all trainings. It returns an error if validation or test data lack a feature of the

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -111,6 +112,7 @@ func thinned(curves []Curve) []Curve {
 // Tuning contains the validation results of a method's settings.
 type Tuning struct {
 	Name   string    `json:"name"`
+	Seed   *uint64   `json:"-"` // random seed; nil if tune had a single one
 	Points []Setting `json:"points"`
 }
 
@@ -127,15 +129,16 @@ type Setting struct {
 const mostSettings = 300
 
 // ReadTunings reads tuning.jsonl of tune, which has a JSON object in each line. It skips settings
-// without a validation value in some fold.
+// without a validation value in some fold. The settings of each method and seed are one Tuning.
 func ReadTunings(r io.Reader) ([]Tuning, error) {
 	type line struct {
 		Method     string         `json:"method"`
+		Seed       *uint64        `json:"seed"`
 		Settings   map[string]any `json:"settings"`
 		Validation []*float64     `json:"validation"`
 	}
 	var names []string
-	of := make(map[string][]line)
+	of := make(map[string][]line) // by method and seed
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
 	for n := 1; lines.Scan(); n++ {
@@ -143,17 +146,21 @@ func ReadTunings(r io.Reader) ([]Tuning, error) {
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil || l.Method == "" || len(l.Validation) == 0 {
 			return nil, fmt.Errorf("line %d: found no method with validation values, expected a line of tune's tuning.jsonl", n)
 		}
-		if of[l.Method] == nil {
-			names = append(names, l.Method)
+		name := l.Method
+		if l.Seed != nil {
+			name += "\x00" + strconv.FormatUint(*l.Seed, 10)
 		}
-		of[l.Method] = append(of[l.Method], l)
+		if of[name] == nil {
+			names = append(names, name)
+		}
+		of[name] = append(of[name], l)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
 	}
 	var all []Tuning
 	for _, name := range names {
-		t := Tuning{Name: name}
+		t := Tuning{Name: of[name][0].Method, Seed: of[name][0].Seed}
 		var settings []map[string]any
 		for _, l := range of[name] {
 			settings = append(settings, l.Settings)

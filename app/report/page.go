@@ -23,7 +23,7 @@ var (
 	script = sync.OnceValue(func() string { return mustJoin(scripts...) })
 	style  = sync.OnceValue(func() string { return mustJoin("style.css") })
 	page   = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{"count": Count}).ParseFS(files, "page/page.gohtml"))
+		return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{"count": Count, "names": Names}).ParseFS(files, "page/page.gohtml"))
 	})
 )
 

@@ -30,6 +30,11 @@ type Config struct {
 	Ties     measure.TiePolicy
 	Baseline int // index of the baseline among the systems
 
+	// Runs has, for each system, the indices of its runs among the systems of a division, which the
+	// page compares as one. The first runs of all systems come first, in the order of the systems. nil
+	// means that each system of a division is a system of the page.
+	Runs [][]int
+
 	// Permutations, Resamples and Seed are passed to stats.Config.
 	Permutations, Resamples int
 	Seed                    uint64
@@ -68,12 +73,13 @@ type Report struct {
 type input struct {
 	*Config
 	divisions []ensemble.Division
-	names     []string             // names of the systems
-	results   [][]*measure.Result  // by system and division
-	queries   []query              // queries of all divisions
-	values    [][][]float64        // [measure][system][query]; NaN if a query does not count
-	weights   []float64            // query weights; nil if all are 1
-	explained []map[int]*explainer // by system and division, for models whose scores have contributions
+	names     []string              // names of the systems
+	results   [][][]*measure.Result // by system, run and division
+	queries   []query               // queries of all divisions
+	values    [][][]float64         // [measure][system][query], means over runs; NaN if a query does not count
+	runs      [][][][]float64       // [measure][system][run][query]
+	weights   []float64             // query weights; nil if all are 1
+	explained []map[int]*explainer  // by system and division, for models whose scores have contributions
 	features  *featureTable
 }
 
@@ -158,15 +164,20 @@ func newInput(c *Config, divisions []ensemble.Division) (*input, error) {
 	}
 	c.Measures = measure.ForAll(c.Measures, tests...)
 	in := &input{Config: c, divisions: divisions, features: newFeatureTable(divisions[0].Test)}
-	for _, s := range divisions[0].Systems {
-		in.names = append(in.names, s.Name)
+	if c.Runs == nil {
+		for i := range divisions[0].Systems {
+			c.Runs = append(c.Runs, []int{i})
+		}
+	}
+	for i := range c.Runs {
+		in.names = append(in.names, divisions[0].Systems[i].Name)
 	}
 	if c.Baseline < 0 || c.Baseline >= len(in.names) {
 		return nil, fmt.Errorf("baseline %d of %d systems", c.Baseline, len(in.names))
 	}
 	for k := range divisions {
-		if n := len(divisions[k].Systems); n != len(in.names) {
-			return nil, fmt.Errorf("%s has %d systems, the first division %d", divisions[k].Name, n, len(in.names))
+		if n, first := len(divisions[k].Systems), len(divisions[0].Systems); n != first {
+			return nil, fmt.Errorf("%s has %d systems, the first division %d", divisions[k].Name, n, first)
 		}
 		for i := range divisions[k].Test.Queries {
 			in.queries = append(in.queries, query{k, i})

@@ -21,11 +21,14 @@ type view struct {
 	Rows                                         []row
 	Folds                                        []string
 	ByFold                                       []foldRow // means in every fold by the first measure
-	Tests                                        string    // description of the tests; "" without tests
-	Few                                          bool      // intervals of means are not from the bootstrap, because queries are few
-	Verdict, Finding                             string    // the best system by the first measure, and the significant differences
-	Needed                                       string    // size limit in MB for the rankings of all queries; "" if the page has them
-	Weighted                                     bool      // means are weighted by query weights
+	Runs                                         []string  // numbers of the runs, if a system has several
+	ByRun                                        []runsTable
+	Single                                       []string // systems with one run, if others have several
+	Tests                                        string   // description of the tests; "" without tests
+	Few                                          bool     // intervals of means are not from the bootstrap, because queries are few
+	Verdict, Finding                             string   // the best system by the first measure, and the significant differences
+	Needed                                       string   // size limit in MB for the rankings of all queries; "" if the page has them
+	Weighted                                     bool     // means are weighted by query weights
 	Trees                                        []treesText
 	Slices                                       []slicesTable
 	SliceTests                                   string // description of the tests on slices; "" without tests
@@ -40,9 +43,12 @@ type row struct {
 type cell struct {
 	Mean     string
 	Interval string // "" without an interval
-	Best     bool
-	Mark     string // "better" or "worse" than the baseline; "" if the difference is not significant
-	P        string // p-value with Holm's correction; "" for the baseline
+
+	Deviation string // standard deviation over runs; "" for one run
+
+	Best bool
+	Mark string // "better" or "worse" than the baseline; "" if the difference is not significant
+	P    string // p-value with Holm's correction; "" for the baseline
 }
 
 // foldRow contains a system's mean in every fold, the mean of these, and the mean over all queries.
@@ -50,6 +56,18 @@ type foldRow struct {
 	Name         string
 	Folds        []string
 	Mean, Pooled string
+}
+
+// runsTable has the means of each system's runs by a measure.
+type runsTable struct {
+	Measure string
+	Rows    []runsRow
+}
+
+type runsRow struct {
+	Name            string
+	Means           []string // "" beyond the system's runs
+	Mean, Deviation string
 }
 
 // summarise tests the systems against the baseline and fills in the summary table.
@@ -79,28 +97,21 @@ func (r *Report) summarise(in *input) error {
 		}
 	}
 	r.byFold(in)
+	r.byRun(in)
 	return nil
 }
 
 // compare tests the differences by the i-th measure. It returns nil if there is nothing to test.
 func (in *input) compare(i int) (*stats.Comparison, error) {
-	var values [][]float64
-	var weights []float64
-	for _, v := range in.values[i] {
-		// The grades and weights of a query alone decide whether it counts, so all systems drop the
-		// same queries.
-		values = append(values, slices.DeleteFunc(slices.Clone(v), math.IsNaN))
+	var runs [][][]float64
+	for _, own := range in.runs[i] {
+		runs = append(runs, counted(own))
 	}
-	for q, w := range in.weights {
-		if v := in.values[i][0][q]; v == v {
-			weights = append(weights, w)
-		}
-	}
-	if len(values) < 2 || len(values[0]) < 2 {
+	if len(runs) < 2 || len(runs[0][0]) < 2 {
 		return nil, nil
 	}
-	return stats.Compare(values, stats.Config{
-		Weights: weights, Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
+	return stats.CompareRuns(runs, stats.Config{
+		Weights: in.countedWeights(in.values[i][0]), Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
 		Observe: func(done, total int) { in.observe("comparing", i*total+done, len(in.Measures)*total) },
 	})
 }
@@ -202,9 +213,13 @@ func newForest(p *stats.Pair, baseline, m int) forest {
 }
 
 func (in *input) about(s int) string {
+	runs := ""
+	if n := len(in.Runs[s]); n > 1 {
+		runs = fmt.Sprintf(", %d runs", n)
+	}
 	m := in.model(s, 0)
 	if m == nil {
-		return "scores"
+		return "scores" + runs
 	}
 	text := m.Method + ", " + m.Scorer.Kind()
 	if m.Measure != "" {
@@ -213,7 +228,7 @@ func (in *input) about(s int) string {
 	if c, ok := m.Hyperparameters["form"].(string); ok {
 		text += ", " + c
 	}
-	return text
+	return text + runs
 }
 
 func (r *Report) byFold(in *input) {
@@ -223,12 +238,63 @@ func (r *Report) byFold(in *input) {
 	r.view.Folds = r.data.Folds
 	first := in.Measures[0]
 	for s, results := range in.results {
-		f := foldRow{Name: in.names[s], Mean: decimal(measure.MeanOverFolds(first, results...)), Pooled: decimal(measure.WeightedMean(in.values[0][s], in.weights))}
-		for _, t := range results {
-			f.Folds = append(f.Folds, decimal(t.Mean(first)))
+		n := float64(len(results))
+		var mean float64
+		folds := make([]float64, len(in.divisions))
+		for _, run := range results {
+			mean += measure.MeanOverFolds(first, run...) / n
+			for k, t := range run {
+				folds[k] += t.Mean(first) / n
+			}
+		}
+		f := foldRow{Name: in.names[s], Mean: decimal(mean), Pooled: decimal(measure.WeightedMean(in.values[0][s], in.weights))}
+		for _, v := range folds {
+			f.Folds = append(f.Folds, decimal(v))
 		}
 		r.view.ByFold = append(r.view.ByFold, f)
 	}
+}
+
+// byRun fills in the table of the runs' means by every measure, if a system has several runs.
+func (r *Report) byRun(in *input) {
+	most := 0
+	for _, runs := range in.Runs {
+		most = max(most, len(runs))
+	}
+	if most < 2 {
+		return
+	}
+	for k := range most {
+		r.view.Runs = append(r.view.Runs, strconv.Itoa(k+1))
+	}
+	for i, m := range in.Measures {
+		t := runsTable{Measure: m.Name()}
+		for s, own := range in.runs[i] {
+			f := runsRow{Name: in.names[s], Means: make([]string, most), Mean: decimal(measure.WeightedMean(in.values[i][s], in.weights))}
+			var means []float64
+			for k, run := range own {
+				means = append(means, measure.WeightedMean(run, in.weights))
+				f.Means[k] = decimal(means[k])
+			}
+			if len(means) > 1 {
+				f.Deviation = decimal(deviation(means))
+				r.view.Rows[s].Cells[i].Deviation = f.Deviation
+			} else if i == 0 {
+				r.view.Single = append(r.view.Single, in.names[s])
+			}
+			t.Rows = append(t.Rows, f)
+		}
+		r.view.ByRun = append(r.view.ByRun, t)
+	}
+}
+
+// deviation returns the standard deviation of at least two values.
+func deviation(values []float64) float64 {
+	mean, squares := measure.WeightedMean(values, nil), 0.0
+	for _, v := range values {
+		squares += float64((v - mean) * (v - mean))
+	}
+	return math.Sqrt(squares / float64(len(values)-1))
 }
 
 // decimal formats v with four decimals. NaN is a dash.
@@ -274,11 +340,7 @@ func (r *Report) slice(in *input) error {
 	tests := 0
 	for m, by := range in.Measures {
 		in.observe("comparing slices", m, len(in.Measures))
-		runs := make([][][]float64, len(in.names))
-		for s := range runs {
-			runs[s] = in.values[m][s : s+1]
-		}
-		compared, err := slicing.Compare(runs, in.weights, in.Slices, stats.Config{
+		compared, err := slicing.Compare(in.runs[m], in.weights, in.Slices, stats.Config{
 			Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
 		})
 		if err != nil {

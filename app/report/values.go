@@ -47,33 +47,71 @@ func (r *Report) measureAll(in *input) error {
 }
 
 func (in *input) evaluate(r *Report) error {
-	in.values = make([][][]float64, len(in.Measures))
+	in.values, in.runs = make([][][]float64, len(in.Measures)), make([][][][]float64, len(in.Measures))
 	for s := range in.names {
 		results, err := in.evaluateSystem(s, in.Measures)
 		if err != nil {
 			return err
 		}
 		in.results = append(in.results, results)
-		pooled := measure.Pool(results...)
-		in.weights = pooled.Weights()
+		pooled := poolEach(results)
+		in.weights = pooled[0].Weights()
 		var columns []string
 		for i, m := range in.Measures {
-			in.values[i] = append(in.values[i], pooled.PerQuery(m))
-			columns = append(columns, packedValues(pooled.PerQuery(m)))
+			own := perQueryOf(pooled, m)
+			values := overRuns(own)
+			in.runs[i], in.values[i] = append(in.runs[i], own), append(in.values[i], values)
+			columns = append(columns, packedValues(values))
 		}
 		r.data.Values = append(r.data.Values, columns)
 	}
 	return nil
 }
 
-func (in *input) evaluateSystem(s int, measures []measure.Measure) ([]*measure.Result, error) {
-	results := make([]*measure.Result, len(in.divisions))
-	for k := range in.divisions {
-		d := &in.divisions[k]
-		var err error
-		if results[k], err = d.Evaluate(s, measures, in.Ties); err != nil {
-			return nil, fmt.Errorf("%s: %w", in.names[s], err)
+// poolEach pools the results of each run over the divisions.
+func poolEach(results [][]*measure.Result) []*measure.Result {
+	var pooled []*measure.Result
+	for _, run := range results {
+		pooled = append(pooled, measure.Pool(run...))
+	}
+	return pooled
+}
+
+// perQueryOf returns the values of a measure for each run and query.
+func perQueryOf(pooled []*measure.Result, m measure.Measure) [][]float64 {
+	var values [][]float64
+	for _, run := range pooled {
+		values = append(values, run.PerQuery(m))
+	}
+	return values
+}
+
+// overRuns returns the mean over runs for each query.
+func overRuns(runs [][]float64) []float64 {
+	if len(runs) == 1 {
+		return runs[0]
+	}
+	means := make([]float64, len(runs[0]))
+	for _, run := range runs {
+		for q, v := range run {
+			means[q] += v / float64(len(runs))
 		}
+	}
+	return means
+}
+
+// evaluateSystem returns the results of each run of a system on each division.
+func (in *input) evaluateSystem(s int, measures []measure.Measure) ([][]*measure.Result, error) {
+	var results [][]*measure.Result
+	for _, run := range in.Runs[s] {
+		own := make([]*measure.Result, len(in.divisions))
+		for k := range in.divisions {
+			var err error
+			if own[k], err = in.divisions[k].Evaluate(run, measures, in.Ties); err != nil {
+				return nil, fmt.Errorf("%s: %w", in.names[s], err)
+			}
+		}
+		results = append(results, own)
 	}
 	return results, nil
 }
@@ -85,16 +123,16 @@ func (r *Report) cutoffs(in *input) error {
 	if err != nil {
 		return err
 	}
-	pooled := make([]*measure.Result, len(in.names))
+	pooled := make([][]*measure.Result, len(in.names))
 	for s := range in.names {
 		results, err := in.evaluateSystem(s, list)
 		if err != nil {
 			return err
 		}
-		pooled[s] = measure.Pool(results...)
+		pooled[s] = poolEach(results)
 		means := make([]float64, len(list))
 		for i, m := range list {
-			if v := pooled[s].Mean(m); !math.IsNaN(v) {
+			if v := measure.WeightedMean(overRuns(perQueryOf(pooled[s], m)), in.weights); !math.IsNaN(v) {
 				means[i] = rounded(v, 5)
 			}
 		}
@@ -107,7 +145,7 @@ func (r *Report) cutoffs(in *input) error {
 		}
 		a := above{System: s}
 		for _, m := range list {
-			d, ok := in.paired(pooled[s].PerQuery(m), pooled[in.Baseline].PerQuery(m))
+			d, ok := in.difference(perQueryOf(pooled[s], m), perQueryOf(pooled[in.Baseline], m))
 			if !ok {
 				return nil // nothing to test
 			}
@@ -131,21 +169,32 @@ func (r *Report) cutoffMeasures(c measure.Convention) (list []measure.Measure, e
 	return list, nil
 }
 
-// paired returns the mean difference between two lists of values, over queries that count. It
+// difference returns the mean difference between the runs of two systems, over queries that count. It
 // returns false for fewer than two queries.
-func (in *input) paired(a, b []float64) (stats.Difference, bool) {
-	var x, y, weights []float64
-	for q, v := range a {
-		if math.IsNaN(v) {
-			continue
-		}
-		x, y = append(x, v), append(y, b[q])
-		if in.weights != nil {
-			weights = append(weights, in.weights[q])
+func (in *input) difference(a, b [][]float64) (stats.Difference, bool) {
+	d, err := stats.Unpaired(counted(a), counted(b), in.countedWeights(a[0]))
+	return d, err == nil
+}
+
+// counted returns the values of each run on the queries that count. The grades and weights of a query
+// alone decide whether it counts, so all systems and runs drop the same queries.
+func counted(runs [][]float64) [][]float64 {
+	var all [][]float64
+	for _, run := range runs {
+		all = append(all, slices.DeleteFunc(slices.Clone(run), math.IsNaN))
+	}
+	return all
+}
+
+// countedWeights returns the weights of the queries that have a value, or nil if all are 1.
+func (in *input) countedWeights(values []float64) []float64 {
+	var weights []float64
+	for q, w := range in.weights {
+		if v := values[q]; v == v {
+			weights = append(weights, w)
 		}
 	}
-	d, err := stats.Paired(x, y, weights)
-	return d, err == nil
+	return weights
 }
 
 // digits are the characters of packed numbers. They are printable, and neither JSON nor HTML

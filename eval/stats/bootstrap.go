@@ -15,7 +15,8 @@ const sampleBlock = 128
 // bootstrap computes the intervals of means and the bootstrap-shift test of every pair. All use the
 // same bootstrap samples: samples of the queries with replacement. If a method has several runs,
 // bootstrap adds a random error to the mean of every sample, which represents other seeds and has
-// Student's t distribution.
+// Student's t distribution. As in randomize, a factor removes the interaction of seeds and queries from
+// the sample's own error.
 //
 // The bootstrap-shift test (Noreen 1989; Smucker, Allan and Carterette 2007) shifts the
 // distribution of the mean difference over samples to mean 0. It uses the shifted distribution as
@@ -33,7 +34,7 @@ func (r *Comparison) bootstrap(values [][]float64, methods []seeds, errors []noi
 		s, off := &r.Systems[i], slices.Clone(drawn[i])
 		if e := newNoise(methods[i], seeds{}, values[i]); e.scale > 0 {
 			for k := range off {
-				off[k] += e.of(z[k*len(values)+i], 0)
+				off[k] = float64(e.shrink*off[k]) + e.of(z[k*len(values)+i], 0)
 			}
 		}
 		s.Interval = interval(values[i], s.Mean, spreadOf(methods[i], seeds{}), off)
@@ -44,7 +45,7 @@ func (r *Comparison) bootstrap(values [][]float64, methods []seeds, errors []noi
 		off := make([]float64, c.Resamples)
 		for k, a := range drawn[p.A] {
 			if off[k] = a - drawn[p.B][k]; e.scale > 0 {
-				off[k] += e.of(z[k*len(values)+p.A], z[k*len(values)+p.B])
+				off[k] = float64(e.shrink*off[k]) + e.of(z[k*len(values)+p.A], z[k*len(values)+p.B])
 			}
 		}
 		p.Bootstrap = Test{P: shiftTest(off, p.Difference, r.slack(values, p)), MaxT: math.NaN()}

@@ -29,7 +29,7 @@ type Difference struct {
 // s²(queries) is the variance, between queries, of the difference of the two methods' means over
 // runs. s²(runs) is the variance, between the runs of a method, of the mean over queries. s²(both)
 // is the variance of the interaction of runs and queries, whose contribution the first term already
-// contains. The sums are over the methods. If runs are paired, there is one term instead, with
+// contains. [CompareRuns] truncates the other difference of the same terms at 0. The sums are over the methods. If runs are paired, there is one term instead, with
 // s²(runs) and s²(both) of the differences between paired runs. The p value and the interval use
 // Student's t with the degrees of freedom of Welch and Satterthwaite (Satterthwaite 1946).
 //
@@ -43,7 +43,6 @@ func Between(a, b [][]float64) (Difference, error) {
 	for q := range queries {
 		queries[q] = overRuns(a, q) - overRuns(b, q)
 	}
-	d := Difference{Mean: mean(queries), P: 1, DF: math.Inf(1)}
 	first, second := seedsOf(a), seedsOf(b)
 	if len(a) == len(b) {
 		pairs := make([][]float64, len(a))
@@ -52,8 +51,14 @@ func Between(a, b [][]float64) (Difference, error) {
 		}
 		first, second = seedsOf(pairs), seeds{}
 	}
+	return differenceOf(queries, spreadOf(first, second).beyondQueries()), nil
+}
+
+// differenceOf returns the difference of two methods. queries has the difference on each query.
+func differenceOf(queries []float64, s spread) Difference {
+	d := Difference{Mean: mean(queries), P: 1, DF: math.Inf(1)}
 	half := 0.0
-	if se, df := spreadOf(first, second).standardError(queries); se > 0 {
+	if se, df := s.standardError(queries); se > 0 {
 		d.Error, d.DF = se, df
 		d.P = studentTails(d.Mean/se, df)
 		half = studentQuantile(1-Alpha/2, df) * se
@@ -61,20 +66,31 @@ func Between(a, b [][]float64) (Difference, error) {
 		d.P = 0
 	}
 	d.Interval = Interval{d.Mean - half, d.Mean + half}
-	return d, nil
+	return d
 }
 
 // Paired returns the difference of two methods with one run each, as [Between] does, for weighted
 // means. weights has a positive element per query; nil means 1.
 func Paired(a, b, weights []float64) (Difference, error) {
-	if err := checkWeights(weights, len(a)); err != nil {
+	return Unpaired([][]float64{a}, [][]float64{b}, weights)
+}
+
+// Unpaired returns the difference of two methods as the t-test of [CompareRuns] computes it: for
+// weighted means, and without pairing of runs. Arguments are as for [Between] and [Paired].
+func Unpaired(a, b [][]float64, weights []float64) (Difference, error) {
+	if err := checkRuns(a, b); err != nil {
 		return Difference{}, err
 	}
-	if err := checkRuns([][]float64{a}, [][]float64{b}); err != nil {
+	if err := checkWeights(weights, len(a[0])); err != nil {
 		return Difference{}, err
 	}
-	_, linear := weighted([][]float64{a, b}, weights)
-	return Between(linear[:1], linear[1:])
+	_, first := weighted(a, weights)
+	_, second := weighted(b, weights)
+	queries := make([]float64, len(a[0]))
+	for q := range queries {
+		queries[q] = overRuns(first, q) - overRuns(second, q)
+	}
+	return differenceOf(queries, spreadOf(seedsOf(first), seedsOf(second))), nil
 }
 
 // checkRuns returns an error for values that Between does not accept.

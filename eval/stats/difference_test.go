@@ -28,6 +28,34 @@ func TestBetweenSingleRunsIsThePairedTest(t *testing.T) {
 	}
 }
 
+// Unpaired is the t-test of CompareRuns, with weights and without, for equal and other numbers of runs.
+func TestUnpairedIsTheTestOfCompareRuns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 2))
+	hard, weights := make([]float64, 40), make([]float64, 40)
+	for q := range hard {
+		hard[q], weights[q] = rng.Float64(), 0.2+rng.Float64()
+	}
+	for _, runs := range [][2]int{{1, 1}, {3, 3}, {2, 5}, {1, 4}} {
+		for _, w := range [][]float64{nil, weights} {
+			a, b := crossed(rng, runs[0], hard, 0.3, 0.1, 0.2), crossed(rng, runs[1], hard, 0.3, 0.1, 0.2)
+			got, err := Unpaired(a, b, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := CompareRuns([][][]float64{a, b}, Config{Weights: w, Baseline: -1, Permutations: 1, Resamples: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := c.Pairs[0].T; !near(got.P, want.P, 1e-12) || !near(got.DF, want.DF, 1e-9) || !near(got.Mean/got.Error, want.T, 1e-9) {
+				t.Errorf("%v runs: found %+v, CompareRuns has %+v", runs, got, want)
+			}
+		}
+	}
+	if d, err := Unpaired([][]float64{{1, 2}}, [][]float64{{1, 2}}, []float64{1, -1}); err == nil {
+		t.Errorf("a negative weight: %+v, expected an error", d)
+	}
+}
+
 // Equal methods differ by 0 with P = 1; a constant difference is certain.
 func TestBetweenDegenerate(t *testing.T) {
 	a := [][]float64{{0.1, 0.2, 0.3}, {0.1, 0.2, 0.3}}

@@ -43,8 +43,10 @@ const ExactQueries = 20
 // randomize compares instead, without computing variances of flips.
 //
 // If a method has several runs, randomize adds a random error to the sum of every flip, which
-// represents other seeds and has Student's t distribution. The statistic is then |ΣD|/√(ΣD² + n²V),
-// where V is the variance due to seeds.
+// represents other seeds and has Student's t distribution. The error includes the interaction of seeds
+// and queries, so the sum of the flip is multiplied by a factor c that removes it. The statistic is
+// then |ΣD|/√(c²ΣD² + n²V), where V is the variance due to seeds. S* and N below are those of the flip,
+// multiplied by c, and S* has the error added.
 //
 // The interval of a pair contains the shifts δ for which the test of D − δ with the same flips does
 // not reject at [Alpha]. Let N be the sum of the signs of a flip, S = ΣD and S* = Σ±D. With
@@ -171,7 +173,7 @@ type ordered struct {
 	pair, a, b int
 	sum        float64 // ΣD
 	size       float64 // number of queries
-	scale      float64 // factor of |ΣD| in the statistic: 1/√ΣD² or 1/√(ΣD² + n²V); 0 if all differences are 0
+	scale      float64 // factor of |ΣD| in the statistic: 1/√ΣD² or 1/√(c²ΣD² + n²V); 0 if all differences are 0
 	slack      float64 // upper bound on the rounding error of a sum
 	reach      float64 // a flip reaches the statistic from this value on: (|ΣD| − slack)·scale, at least 0
 	noise      noise   // error of the sum due to seeds
@@ -191,11 +193,14 @@ func (r *Comparison) bySize(values [][]float64, errors []noise) []ordered {
 	for i := range r.Pairs {
 		p := &r.Pairs[i]
 		o := ordered{pair: i, a: p.A, b: p.B, size: float64(n), noise: errors[i]}
-		o.noise.scale *= o.size
-		squares := float64(o.noise.scale * o.noise.scale)
+		var squares float64
 		for _, d := range differences(values[p.A], values[p.B]) {
 			o.sum += d
 			squares += float64(d * d)
+		}
+		if o.noise.scale > 0 {
+			o.noise.scale *= o.size
+			squares = float64(o.noise.shrink*o.noise.shrink*squares) + float64(o.noise.scale*o.noise.scale)
 		}
 		for q, m := range centres {
 			o.slack += math.Abs(values[p.A][q]-m) + math.Abs(values[p.B][q]-m)
@@ -250,10 +255,11 @@ func (c *flipCount) add(order []ordered, sums, z []float64, columns int) {
 		o := &order[k]
 		for i := range flips {
 			row := sums[i*columns : (i+1)*columns]
-			d := row[o.a] - row[o.b]
+			d, share := row[o.a]-row[o.b], row[columns-1]
 			if o.noise.scale > 0 {
 				own := z[i*(columns-1) : (i+1)*(columns-1)]
-				d += o.noise.of(own[o.a], own[o.b])
+				d = float64(o.noise.shrink*d) + o.noise.of(own[o.a], own[o.b])
+				share *= o.noise.shrink
 			}
 			t := float64(math.Abs(d) * o.scale)
 			if t >= o.reach {
@@ -262,7 +268,7 @@ func (c *flipCount) add(order []ordered, sums, z []float64, columns int) {
 			if largest[i] = max(largest[i], t); largest[i] >= o.reach {
 				c.largest[k]++
 			}
-			low, high := o.shifts(d, row[columns-1])
+			low, high := o.shifts(d, share)
 			lows[i], highs[i] = low, -high
 		}
 		o.lows.add(lows)

@@ -53,54 +53,71 @@ func seedsOf(runs [][]float64) seeds {
 	return s
 }
 
-// spread is the part of the variance of a mean, or of a difference of means, that is due to random
-// seeds and not to the sampling of queries. df is the degrees of freedom of the estimate.
-type spread struct{ variance, df float64 }
+// spread is the variance of a mean, or of a difference of means, that is due to random seeds. The part
+// both is also in the variance between queries. df is the degrees of freedom of runs.
+type spread struct{ runs, both, df float64 }
 
 // spreadOf returns the variance that the seeds of two methods add to the difference of their means. The
-// variance between queries already contains the interaction of seeds and queries, so spreadOf subtracts
-// the interaction. The degrees of freedom are Welch's.
+// degrees of freedom are Welch's.
 func spreadOf(a, b seeds) spread {
-	total := a.runs + b.runs
-	s := spread{variance: max(0, total-a.both-b.both)}
+	s := spread{runs: a.runs + b.runs, both: a.both + b.both}
 	var square float64
 	for _, m := range []seeds{a, b} {
 		if m.df > 0 {
 			square += float64(m.runs*m.runs) / m.df
 		}
 	}
-	if s.variance > 0 {
-		s.df = total * total / square
+	if s.runs > 0 {
+		s.df = s.runs * s.runs / square
 	}
 	return s
 }
 
+// beyondQueries returns the part of s that the variance between queries does not contain.
+func (s spread) beyondQueries() spread {
+	return spread{runs: max(0, s.runs-s.both), df: s.df}
+}
+
+// parts returns the variance of the mean of values, for other queries and other seeds, as two parts: due
+// to the sampling of queries alone, and due to seeds. values has an element per query. Their variance
+// contains the interaction of seeds and queries, which belongs to the second part. If it is by chance
+// less than the interaction, the second part is reduced by the deficit. Otherwise the sum of the parts
+// would be biased upwards.
+func (s spread) parts(values []float64) (queries, seeds float64) {
+	var all float64
+	if !alike(values) {
+		all = deviation(values) * deviation(values) / float64(len(values))
+	}
+	if all >= s.both {
+		return all - s.both, s.runs
+	}
+	return 0, s.runs - float64((s.both-all)*min(1, s.runs/s.both)) // positive if runs is
+}
+
 // standardError returns the standard error of the mean of values, for other queries and other
-// seeds, and its degrees of freedom (Satterthwaite 1946). values has an element per query. If the
-// standard error is 0, so is df.
+// seeds, and its degrees of freedom (Satterthwaite 1946). If the standard error is 0, so is df.
 func (s spread) standardError(values []float64) (se, df float64) {
-	var variance, square float64
-	if n := float64(len(values)); !alike(values) {
-		variance = deviation(values) * deviation(values) / n
-		square = variance * variance / (n - 1)
-	}
-	if s.variance > 0 {
-		variance += s.variance
-		square += s.variance * s.variance / s.df
-	}
+	queries, seeds := s.parts(values)
+	variance := queries + seeds
 	if variance == 0 {
 		return 0, 0
+	}
+	square := queries * queries / float64(len(values)-1)
+	if seeds > 0 {
+		square += seeds * seeds / s.df
 	}
 	return math.Sqrt(variance), variance * variance / square
 }
 
 // noise generates random errors of a mean, or of a difference of means, that represent other seeds.
 // The errors have Student's t distribution. They are computed from a standard normal random number
-// for each system.
+// for each system. They include the interaction of seeds and queries, so the errors due to the sampling
+// of queries, which contain it too, are multiplied by shrink.
 type noise struct {
-	a, b  float64   // weights of the two systems' normal random numbers
-	scale float64   // standard error; 0: no noise
-	t     []float64 // quantiles of Student's t at the levels of the normal quantiles 0, 1/noiseSteps, …
+	a, b   float64   // weights of the two systems' normal random numbers
+	scale  float64   // standard error; 0: no noise
+	shrink float64   // factor of the errors due to the sampling of queries
+	t      []float64 // quantiles of Student's t at the levels of the normal quantiles 0, 1/noiseSteps, …
 }
 
 const (
@@ -117,13 +134,16 @@ const (
 // usually have heavier tails than Satterthwaite's t, and tests would be conservative.
 func newNoise(a, b seeds, values []float64) noise {
 	s := spreadOf(a, b)
-	if s.variance == 0 {
+	q, v := s.parts(values)
+	if v == 0 {
 		return noise{}
 	}
-	total := math.Sqrt(a.runs + b.runs)
-	e := noise{a: math.Sqrt(a.runs) / total, b: math.Sqrt(b.runs) / total, scale: math.Sqrt(s.variance)}
-	se, _ := s.standardError(values)
-	df := s.df * se * se / s.variance
+	total := math.Sqrt(s.runs)
+	e := noise{a: math.Sqrt(a.runs) / total, b: math.Sqrt(b.runs) / total, scale: math.Sqrt(v)}
+	if q > 0 {
+		e.shrink = math.Sqrt(q*float64(len(values))) / deviation(values)
+	}
+	df := s.df * (q + v) / v
 	e.t = make([]float64, noiseUnits*noiseSteps+1)
 	for i := 1; i < len(e.t); i++ {
 		e.t[i] = studentQuantile(normal(float64(i)/noiseSteps), df)

@@ -133,7 +133,14 @@ func Compare(values [][]float64, c Config) (*Comparison, error) {
 //
 // Several runs of a system are trainings of one method with different random seeds. The p values
 // and intervals then also account for the variation between seeds; see [Claim]. A system with one
-// run is treated as deterministic.
+// run is treated as deterministic. In the crossed model of Q queries and R runs, the variance of a
+// difference of means is
+//
+//	V = max(0, s²(queries)/Q − Σ s²(both)/QR) + Σ s²(runs)/R
+//
+// with the terms of [Between]. The first part has Q − 1 degrees of freedom. The second part has
+// Welch's, which may be as few as 1. If the first part would be negative, the second is reduced instead.
+// [Between] truncates the second part at 0, so its p values are too small with two runs.
 //
 // CompareRuns returns an error for fewer than two systems or queries, systems without runs, lists of
 // different lengths, values that are not finite, and settings out of range.

@@ -16,6 +16,7 @@ var bases = []struct{ args, files string }{
 	{"data convert weights.parquet --out out.txt.gz --missing keep", "weights.parquet"},
 	{"score --data data.parquet --model linear.json --format parquet --out out.parquet", "data.parquet linear.json"},
 	{"tune --method mle --grid C=1 --data folds --out out --no-record", "folds"},
+	{"tune --method mle --grid C=1 --data folds --out out --no-record --seeds 1,3", "folds"},
 	{"auto --trials 2 --data folds --out out", "folds"},
 	{"ablate --method mle --vary C=1,2 --seeds 1 --data folds --out out --no-record", "folds"},
 	{"ablate --method mle --leave-out 1 --seeds 1 --data folds --out out --no-record", "folds"},

@@ -63,7 +63,7 @@ func (s *Store) Tune(ctx context.Context, c tune.Config) (*tune.Result, error) {
 	result, err := tune.Run(ctx, c)
 	if err == nil {
 		if r.Results = ResultsOf(result); c.Dir != "" {
-			r.Files = FilesOf(c.Dir, result)
+			r.Files = FilesOf(&c, result)
 		}
 	}
 	return result, s.end(r, err)

@@ -140,13 +140,13 @@ func foldOf(row *tune.Row, f *tune.FoldResult) RankerResult {
 	return r
 }
 
-// FilesOf returns the files of models, scores, measures and curves that a tuning wrote to dir.
-func FilesOf(dir string, r *tune.Result) []string {
+// FilesOf returns the files of models, scores, measures and curves that a tuning wrote to its folder.
+func FilesOf(c *tune.Config, r *tune.Result) []string {
 	var all []string
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		for k := range row.Folds {
-			base := filepath.Join(dir, row.Entry.Name, row.Folds[k].Fold)
+			base := filepath.Join(c.Dir, row.Entry.Name, c.Subfolder, row.Folds[k].Fold)
 			all = append(all, base+".model.json", base+".scores", base+".queries.csv")
 			if len(row.Folds[k].Curve) > 0 {
 				all = append(all, base+".curve")
