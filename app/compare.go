@@ -45,13 +45,12 @@ as NAME=A,B,C, or by --seeds 1,2,3 and {seed} in the path, as in runs/{seed}/ran
 Use five runs or more. The tests then generalize over queries and seeds. Tests of
 single runs generalize over queries only.
 
-Several --data give one table of systems by data set and measure, such as a paper has:
-means, the best of a column in bold, and † or ‡ if a system is significantly better or
-worse than --baseline. Holm's correction covers all systems, data sets and measures.
-{data} in a system's path stands for the name of the data set, as in runs/{data}/mle.
-The name is that of the file or folder, or NAME=. Models may do without {data}. Every
-system needs results on every data set. --compact prints such a table for one data set.
---label gives the LaTeX table a label; further tables have -2, -3 and so on behind it.
+Several --data give a paper's table of systems by data set and measure. It has the best
+mean of a column in bold, and † or ‡ if a system is significantly better or worse than
+--baseline. Holm's correction covers all systems, data sets and measures. The name of
+each data set replaces {data} in paths of systems, as in runs/{data}/mle. It is the name
+of the file or folder, or NAME=. A model needs no {data}. Every system needs results on
+every data set. --compact prints such a table for one data set.
 
 For each measure, means have 95 % bootstrap intervals (BCa; Student's t below 10
 queries). Each pair has

@@ -25,7 +25,7 @@ type judgedSet struct {
 	systems    []*contestant
 }
 
-// dataMark is the part of a system's path that stands for the name of a data set.
+// dataMark is the part of a system's path that the name of a data set replaces.
 const dataMark = "{data}"
 
 // Marks of means that differ significantly from the baseline's.
@@ -132,9 +132,11 @@ func needMark(systems []*contestant, sets []judgedSet) error {
 // several, every system must have results on it.
 func (d *judgedSet) of(systems []*contestant, several bool) []*contestant {
 	return mapped(systems, func(s *contestant) *contestant {
-		return &contestant{name: s.name, given: s.given || several, runs: mapped(s.runs, func(r run) run {
-			return run{path: strings.ReplaceAll(r.path, dataMark, d.name)}
-		})}
+		own := &contestant{name: s.name, given: s.given || several}
+		for _, r := range s.runs {
+			own.runs = append(own.runs, run{path: strings.ReplaceAll(r.path, dataMark, d.name)})
+		}
+		return own
 	})
 }
 
@@ -215,6 +217,7 @@ func (j *joint) paper(k marks) []report {
 	for i := range t.notes {
 		t.notes[i] = strings.Replace(t.notes[i], " (--seeds)", "", 1)
 	}
+	t.notes = append([]string{"Bold: highest mean of the column."}, t.notes...)
 	return []report{t}
 }
 
@@ -237,17 +240,25 @@ func (j *joint) sheets() []report {
 		keys:    3,
 		notes:   append([]string{""}, notes...),
 	}
+	add := func(note string) {
+		if !slices.Contains(differences.notes, note) {
+			differences.notes = append(differences.notes, note)
+		}
+	}
 	for i, c := range j.on {
-		for n := range c.measured {
-			for _, p := range c.measured[n].Pairs {
+		for _, m := range c.measured {
+			for _, p := range m.Pairs {
 				differences.rows = append(differences.rows, []any{
-					j.sets[i].name, c.measured[n].name, c.systems[p.A].name, signed(p.Difference, plainMarks), bounds(p.Interval, plainMarks),
+					j.sets[i].name, m.name, c.systems[p.A].name, signed(p.Difference, plainMarks), bounds(p.Interval, plainMarks),
 					probability(p.Randomization.P), probability(p.Randomization.Holm), stars(p.Randomization.Holm),
 					decimals(p.CohenD, 2), fmt.Sprintf("%d/%d/%d", p.Wins, p.Ties, p.Losses), decimals(p.Detectable, 4),
 				})
-				if stats.Significant(p.Randomization.Holm) && !slices.Contains(differences.notes, starLegend) {
-					differences.notes = append(differences.notes, starLegend)
+				if stats.Significant(p.Randomization.Holm) {
+					add(starLegend)
 				}
+			}
+			if unbounded(m.Pairs) {
+				add(unboundedNote)
 			}
 		}
 	}
@@ -258,7 +269,7 @@ func (j *joint) sheets() []report {
 
 // caption returns sentences about the data, the marks, the tests and their correction.
 func (j *joint) caption() []string {
-	return slices.Concat([]string{j.aboutQueries() + ".", j.aboutConventions() + ".", j.aboutMarks()}, j.remarks())
+	return slices.Concat([]string{j.aboutQueries() + ".", j.aboutConventions() + ".", j.aboutMarks()}, j.on[0].runRemarks())
 }
 
 // tests returns the number of differences that are tested.
@@ -322,32 +333,19 @@ func (j *joint) aboutMarks() string {
 		test += fmt.Sprintf("; Holm's correction over %d tests: %s × %s × %s", n,
 			counted(len(c.systems)-1, "system", "systems"), counted(len(j.sets), "data set", "data sets"), counted(len(c.measured), "measure", "measures"))
 	}
-	text := "Bold: highest mean of the column. "
+	var text string
 	up, down := slices.Contains(found, better), slices.Contains(found, worse)
 	switch {
 	case up && down:
-		text += better + " better and " + worse + " worse than " + c.baseline + " at 0.05"
+		text = better + " better and " + worse + " worse than " + c.baseline + " at 0.05"
 	case up:
-		text += better + " better than " + c.baseline + " at 0.05"
+		text = better + " better than " + c.baseline + " at 0.05"
 	case down:
-		text += worse + " worse than " + c.baseline + " at 0.05"
+		text = worse + " worse than " + c.baseline + " at 0.05"
 	default:
-		text += "No difference from " + c.baseline + " is significant at 0.05"
+		text = "No difference from " + c.baseline + " is significant at 0.05"
 	}
 	return text + " (" + test + ")."
-}
-
-// remarks returns the remarks about the comparisons, each once.
-func (j *joint) remarks() []string {
-	var all []string
-	for _, c := range j.on {
-		for _, note := range c.remarks() {
-			if !slices.Contains(all, note) {
-				all = append(all, note)
-			}
-		}
-	}
-	return all
 }
 
 // csv returns a row for each system, data set and measure.

@@ -190,7 +190,8 @@ func legend(exact bool) string {
 		starLegend + ". 95 % interval: differences that the randomization test does not reject at 0.05, without correction. d: Cohen's effect size. W/T/L: queries on which a wins, ties, loses. detectable: smallest difference detected at level 0.05 with power 0.8."
 }
 
-func (c *comparison) remarks() []string {
+// runRemarks returns remarks about the claim of the p values and the number of runs.
+func (c *comparison) runRemarks() []string {
 	var few []string
 	for _, s := range c.systems {
 		if n := len(s.runs); n > 1 && n < 5 {
@@ -201,6 +202,11 @@ func (c *comparison) remarks() []string {
 	if few != nil {
 		notes = append(notes, "Fewer than five runs: "+strings.Join(few, ", ")+".")
 	}
+	return notes
+}
+
+func (c *comparison) remarks() []string {
+	notes := c.runRemarks()
 	var counted []int
 	for i := range c.measured {
 		counted = append(counted, c.measured[i].Queries)
@@ -214,10 +220,12 @@ func (c *comparison) remarks() []string {
 	if slices.ContainsFunc(c.measured, func(m measured) bool {
 		return unbounded(m.Pairs) || slices.ContainsFunc(m.slices, func(s slicing.Compared) bool { return unbounded(pairsOf(s)) })
 	}) {
-		notes = append(notes, "A difference has no interval if the randomization test cannot reject at 0.05, as with fewer than six queries.")
+		notes = append(notes, unboundedNote)
 	}
 	return notes
 }
+
+const unboundedNote = "A difference has no interval if the randomization test cannot reject at 0.05, as with fewer than six queries."
 
 func unbounded(pairs []stats.Pair) bool {
 	return slices.ContainsFunc(pairs, func(p stats.Pair) bool { return p.Interval == stats.Unbounded })
