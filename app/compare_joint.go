@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -182,8 +183,8 @@ func daggerOf(m *measured, system int) string {
 	}
 }
 
-// table returns the means of all systems by data set and measure.
-func (j *joint) table(k marks) report {
+// table returns the means of all systems by data set and measure. unmarked replaces a missing mark.
+func (j *joint) table(k marks, unmarked string) report {
 	t := report{columns: []string{"system"}, keys: 1, compact: true, notes: j.caption()}
 	for _, s := range j.on[0].systems {
 		t.rows = append(t.rows, []any{k.text(s.name)})
@@ -204,7 +205,7 @@ func (j *joint) table(k marks) report {
 				if m.Systems[s].Mean >= best-stats.Same {
 					mean = k.bold(mean)
 				}
-				t.rows[s] = append(t.rows[s], mean+k.text(daggerOf(m, s)))
+				t.rows[s] = append(t.rows[s], mean+cmp.Or(k.text(daggerOf(m, s)), unmarked))
 			}
 		}
 	}
@@ -213,25 +214,18 @@ func (j *joint) table(k marks) report {
 
 // paper returns the table for papers. Its caption names no flags.
 func (j *joint) paper(k marks) []report {
-	t := j.table(k)
+	t := j.table(k, "")
 	for i := range t.notes {
 		t.notes[i] = strings.Replace(t.notes[i], " (--seeds)", "", 1)
 	}
-	t.notes = append([]string{"Bold: highest mean of the column."}, t.notes...)
+	t.notes = slices.Insert(t.notes, 2, "Bold: highest mean of the column.") // before the marks
 	return []report{t}
 }
 
 // sheets returns the table of means and a table of differences from the baseline.
 func (j *joint) sheets() []report {
-	means := j.table(plainMarks)
+	means := j.table(plainMarks, " ") // so that digits align
 	means.columns, means.groups = means.headings(plainMarks.text), nil
-	for _, row := range means.rows {
-		for i, cell := range row[1:] {
-			if text := cell.(string); !strings.HasSuffix(text, better) && !strings.HasSuffix(text, worse) {
-				row[i+1] = text + " " // so that digits align
-			}
-		}
-	}
 	notes := means.notes
 	means.notes = []string{""}
 	differences := report{
