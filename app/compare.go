@@ -200,7 +200,7 @@ func (f *compareFlags) compareAll(ctx context.Context, env *environment, systems
 	for i, m := range measures {
 		runs, weights, err := c.values(m)
 		if err != nil {
-			return nil, usageErrorf("--data %s: %w", f.data, err)
+			return nil, usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
 		}
 		config := stats.Config{Baseline: baseline, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed}
 		whole := config

@@ -212,11 +212,14 @@ func (j *joint) table(k marks, unmarked string) report {
 	return t
 }
 
+// flagOfSeeds is the name of the flag in remarks about seeds.
+var flagOfSeeds = regexp.MustCompile(` \((tune )?--seeds\)`)
+
 // paper returns the table for papers. Its caption names no flags.
 func (j *joint) paper(k marks) []report {
 	t := j.table(k, "")
 	for i := range t.notes {
-		t.notes[i] = strings.Replace(t.notes[i], " (--seeds)", "", 1)
+		t.notes[i] = flagOfSeeds.ReplaceAllString(t.notes[i], "")
 	}
 	t.notes = slices.Insert(t.notes, 2, "Bold: highest mean of the column.") // before the marks
 	return []report{t}
@@ -261,9 +264,17 @@ func (j *joint) sheets() []report {
 	return []report{means, differences}
 }
 
-// caption returns sentences about the data, the marks, the tests and their correction.
+// caption returns sentences about the data, the marks, the tests and their correction, and the runs.
 func (j *joint) caption() []string {
-	return slices.Concat([]string{j.aboutQueries() + ".", j.aboutConventions() + ".", j.aboutMarks()}, j.on[0].runRemarks())
+	notes := []string{j.aboutQueries() + ".", j.aboutConventions() + ".", j.aboutMarks()}
+	for _, c := range j.on {
+		for _, note := range c.runRemarks() {
+			if !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
+	}
+	return notes
 }
 
 // tests returns the number of differences that are tested.
