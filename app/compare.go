@@ -152,7 +152,7 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 		}
 	}
 	for i := range sets {
-		if sets[i].systems, err = env.systemsFor(sets[i].path, sets[i].of(systems, len(sets) > 1), 2); err != nil {
+		if sets[i].systems, err = f.systemsOn(env, sets[i], args, namesOf(systems)); err != nil {
 			return err
 		}
 	}

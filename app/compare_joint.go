@@ -129,23 +129,28 @@ func needMark(systems []*contestant, sets []judgedSet) error {
 	return nil
 }
 
-// of returns copies of the systems with their paths for the data set. If the data set is one of
-// several, every system must have results on it.
-func (d *judgedSet) of(systems []*contestant, several bool) []*contestant {
-	return mapped(systems, func(s *contestant) *contestant {
-		own := &contestant{name: s.name, given: s.given || several}
-		for _, r := range s.runs {
-			own.runs = append(own.runs, run{path: strings.ReplaceAll(r.path, dataMark, d.name)})
-		}
-		return own
-	})
+// of replaces dataMark in arguments by the name of the data set.
+func (d *judgedSet) of(args []string) []string {
+	return mapped(args, func(arg string) string { return strings.ReplaceAll(arg, dataMark, d.name) })
+}
+
+// systemsOn returns the systems of the arguments on a data set, with their names on all of them. On
+// one of several data sets, every system must have results.
+func (f *compareFlags) systemsOn(env *environment, d judgedSet, args, names []string) ([]*contestant, error) {
+	systems, err := f.systems(d.of(args))
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range systems {
+		s.name, s.given = names[i], s.given || len(f.sets) > 1
+	}
+	return env.systemsFor(d.path, systems, 2)
 }
 
 // on returns the flags for one data set.
 func (f *compareFlags) on(d judgedSet) *compareFlags {
 	one := *f
-	one.data = d.path
-	one.lowerIsBetter = mapped(f.lowerIsBetter, func(path string) string { return strings.ReplaceAll(path, dataMark, d.name) })
+	one.data, one.lowerIsBetter = d.path, d.of(f.lowerIsBetter)
 	return &one
 }
 
