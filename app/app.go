@@ -321,7 +321,7 @@ func Compare(ctx context.Context, s Settings, systems ...string) (*Outcome, erro
 	if err != nil {
 		return nil, err
 	}
-	c := o.Data.(*comparison)
+	c := o.Data.(compared)
 	o.Data, o.Table = c.json(), visibleLines(textOf(c.sheets(), "", 0))
 	return o, nil
 }

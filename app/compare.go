@@ -20,6 +20,9 @@ import (
 type compareFlags struct {
 	evaluating
 	testFlags
+	sets    []string // of --data, each [NAME=]PATH
+	compact bool
+	label   string
 	measure string
 	seeds   string
 	unit    string
@@ -42,6 +45,13 @@ folder of tune --seeds, or NAME=A,B,C, or --seeds 1,2,3 and {seed} in the path, 
 runs/{seed}/ranknet. Use five runs or more. The tests then generalize over queries and
 seeds. A system with one run counts as deterministic. Tests of single runs generalize
 over queries only.
+
+Several --data give a paper's table of systems by data set and measure. It has the best
+mean of a column in bold, and † or ‡ if a system is significantly better or worse than
+--baseline. Holm's correction covers all systems, data sets and measures. The name of
+each data set replaces {data} in paths of systems, as in runs/{data}/mle. It is the name
+of the file or folder, or NAME=. A model needs no {data}. Every system needs results on
+every data set. --compact prints such a table for one data set.
 
 For each measure, means have 95 % bootstrap intervals (BCa; Student's t below 10
 queries). Each pair has
@@ -70,7 +80,7 @@ folds share training data, so their means are dependent, and five values are too
 func newCompareCommand(env *environment) *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare --data FILE|DIR [NAME=]A [NAME=]B…",
+		Use:   "compare --data [NAME=]FILE|DIR [NAME=]A [NAME=]B…",
 		Short: "Test whether systems rank significantly better than others",
 		Long:  compareHelp,
 		Example: `  listwise compare --data test.txt a.json b.json c.scores
@@ -79,18 +89,23 @@ func newCompareCommand(env *environment) *cobra.Command {
   listwise compare --data OHSUMED --baseline mle runs/mle seeds/ranknet seeds/listnet
   listwise compare --data OHSUMED --baseline mle --seeds 1-5 mle=runs/1/mle runs/{seed}/lambdarank
   listwise compare --data test.txt --by length,relevant a.json b.json
-  listwise compare --data OHSUMED --format latex runs/mle runs/listnet > table.tex`,
+  listwise compare --data OHSUMED --format latex runs/mle runs/listnet > table.tex
+  listwise compare --data MQ2008 --data OHSUMED --baseline mle --measures map,ndcg@10 runs/{data}/mle runs/{data}/listnet
+  listwise compare --data mq=MQ2008 --data oh=OHSUMED --baseline mle --format latex --label tab:main mle=runs/{data}/mle net=runs/{data}/net > main.tex`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return env.checkFormat(cmd, compareFormats, strings.Join(compareFormats, ", "))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.checkFlags(cmd, args); err != nil {
+			if err := f.checkFlags(cmd, args, env.format); err != nil {
 				return err
 			}
 			return f.run(cmd.Context(), env, args)
 		},
 	}
 	fl := cmd.Flags()
+	addList(fl, &f.sets, "data", "[NAME=]FILE", "judged data: a file, or a folder with Fold1 … FoldK; repeatable")
+	fl.BoolVar(&f.compact, "compact", false, "one table with daggers, as with several --data; needs --baseline")
+	fl.StringVar(&f.label, "label", "", "`label` of the LaTeX table, such as tab:main")
 	fl.StringVar(&f.measure, "measure", "map", "`measure` to compare by")
 	fl.StringVar(&f.seeds, "seeds", "", "random `seeds` that replace {seed} in paths, such as 1,2,3 or 1-5")
 	fl.StringVar(&f.unit, "unit", "query", "`unit` of the tests: query (fold is refused)")
@@ -101,7 +116,7 @@ func newCompareCommand(env *environment) *cobra.Command {
 	return cmd
 }
 
-func (f *compareFlags) checkFlags(cmd *cobra.Command, args []string) error {
+func (f *compareFlags) checkFlags(cmd *cobra.Command, args []string, format string) error {
 	switch f.unit {
 	case "query":
 	case "fold":
@@ -118,38 +133,69 @@ func (f *compareFlags) checkFlags(cmd *cobra.Command, args []string) error {
 	if cmd.Flags().Changed("measure") && cmd.Flags().Changed("measures") {
 		return usageErrorf("--measure %s and --measures %s: expected one of them", f.measure, f.measures)
 	}
+	if err := f.checkJoint(format); err != nil {
+		return err
+	}
 	return f.parseDepths()
 }
 
 func (f *compareFlags) run(ctx context.Context, env *environment, args []string) error {
+	sets, err := f.parseData()
+	if err != nil {
+		return err
+	}
 	systems, err := f.systems(args)
 	if err != nil {
 		return err
 	}
-	if systems, err = env.systemsFor(f.data, systems, 2); err != nil {
-		return err
+	if len(sets) > 1 {
+		if err := needMark(systems, sets); err != nil {
+			return err
+		}
 	}
-	baseline, err := f.baselineOf(systems, -1)
+	for i := range sets {
+		if sets[i].systems, err = f.systemsOn(env, sets[i], args, namesOf(systems)); err != nil {
+			return err
+		}
+	}
+	if f.compact && f.baseline == "" {
+		return usageErrorf("%s needs --baseline, one of %s", f.whyCompact(), strings.Join(namesOf(sets[0].systems), ", "))
+	}
+	baseline, err := f.baselineOf(sets[0].systems, -1)
 	if err != nil {
 		return err
 	}
+	all := make([]*comparison, len(sets))
+	for i, s := range sets {
+		if all[i], err = f.on(s).compareAll(ctx, env, s.systems, baseline); err != nil {
+			return err
+		}
+	}
+	if f.compact {
+		return env.printComparison(newJoint(sets, all), f.label)
+	}
+	return env.printComparison(all[0], f.label)
+}
+
+// compareAll compares the systems on --data by every measure.
+func (f *compareFlags) compareAll(ctx context.Context, env *environment, systems []*contestant, baseline int) (_ *comparison, err error) {
 	c := &comparison{systems: systems, baseline: f.baseline, seed: f.seed, resamples: f.resamples}
 	if c.convention, err = f.parseConvention(); err != nil {
-		return err
+		return nil, err
 	}
 	if f.measures == "" {
 		if _, err := measure.Parse(f.measure, c.convention, measure.Options{}); err != nil {
-			return usageErrorf("--measure: %w", err)
+			return nil, usageErrorf("--measure: %w", err)
 		}
 		f.measures = f.measure
 	}
 	measures, ties, err := f.parseMeasures(c.convention)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.ties = ties
 	if measures, err = f.measureAll(ctx, env, c, measures); err != nil {
-		return err
+		return nil, err
 	}
 	bar := env.startProgress("comparing", 0)
 	defer bar.finish()
@@ -159,17 +205,17 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 		whole.Observe = func(done, total int) { bar.set(i*total+done, len(measures)*total) }
 		r, err := measure.CompareRuns(m, whole, mapped(c.systems, (*contestant).results)...)
 		if err != nil {
-			return usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
+			return nil, usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
 		}
 		one := measured{name: m.Name(), weighted: c.systems[0].runs[0].result.Weights() != nil, deviations: c.deviations(m), Comparison: r}
 		if one.slices, err = c.compareSlices(m, config); err != nil {
-			return usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
+			return nil, usageErrorf("%s, measure %s: %w", f.data, m.Name(), err)
 		}
 		if f.depths != nil {
 			for _, s := range c.systems {
 				depths, err := f.compare(s.name, s.runs, m, config)
 				if err != nil {
-					return err
+					return nil, err
 				}
 				one.depths = append(one.depths, depths)
 			}
@@ -180,7 +226,7 @@ func (f *compareFlags) run(ctx context.Context, env *environment, args []string)
 		}
 	}
 	bar.finish()
-	return env.printComparison(c)
+	return c, nil
 }
 
 type comparison struct {

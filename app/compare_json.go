@@ -91,10 +91,19 @@ type tJSON struct {
 
 type randomizedJSON struct {
 	testJSON
-	MaxT float64 `json:"p_max_t"`
+	MaxT any `json:"p_max_t,omitempty"` // nil if the correction is over several data sets or measures
 }
 
-func (env *environment) printComparison(c *comparison) error {
+// compared is the result of compare: a [comparison] on one data set, or a [joint] one.
+type compared interface {
+	json() any
+	csv() (columns []string, cells [][]any)
+	sheets() []report            // the tables of the text form
+	paper(format marks) []report // the tables of Markdown and LaTeX
+}
+
+// printComparison prints a comparison. label is the label of LaTeX tables, or "".
+func (env *environment) printComparison(c compared, label string) error {
 	if env.take != nil {
 		env.take(c)
 		return nil
@@ -111,14 +120,14 @@ func (env *environment) printComparison(c *comparison) error {
 	case "markdown":
 		text = markdown(c.paper(markdownMarks))
 	case "latex":
-		text = latex(c.paper(latexMarks))
+		text = latex(c.paper(latexMarks), label)
 	default:
 		text = textOf(c.sheets(), "", env.width())
 	}
 	return env.printText(text)
 }
 
-func (c *comparison) json() compareJSON {
+func (c *comparison) json() any {
 	j := compareJSON{
 		Convention: c.convention.Name(), Threshold: c.convention.Threshold(), Ties: c.ties.String(), Folds: c.folds, Baseline: c.baseline,
 		Seed: c.seed, Resamples: c.resamples,
@@ -142,7 +151,7 @@ func (c *comparison) measuredJSON(m *measured) comparedJSON {
 		})
 	}
 	for _, p := range m.Pairs {
-		r := randomizedJSON{testJSON{p.Randomization.P, p.Randomization.Holm}, p.Randomization.MaxT}
+		r := randomizedJSON{testJSON{p.Randomization.P, p.Randomization.Holm}, number(p.Randomization.MaxT)}
 		j.Pairs = append(j.Pairs, comparedPairJSON{newPairJSON(c, &p, r), number(p.CohenD), number(p.HedgesG), p.Detectable})
 	}
 	j.Slices, j.Rerank = c.slicesJSON(m), mapped(m.depths, (*reranked).json)

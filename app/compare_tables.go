@@ -190,7 +190,8 @@ func legend(exact bool) string {
 		starLegend + ". 95 % interval: differences that the randomization test does not reject at 0.05, without correction. d: Cohen's effect size. W/T/L: queries on which a wins, ties, loses. detectable: smallest difference detected at level 0.05 with power 0.8."
 }
 
-func (c *comparison) remarks() []string {
+// runRemarks returns remarks about the claim of the p values and the number of runs.
+func (c *comparison) runRemarks() []string {
 	var few []string
 	for i, s := range c.systems {
 		if n := len(s.runs); n > 1 && n < 5 && c.varies(i) {
@@ -201,6 +202,11 @@ func (c *comparison) remarks() []string {
 	if few != nil {
 		notes = append(notes, "Fewer than five runs: "+strings.Join(few, ", ")+".")
 	}
+	return notes
+}
+
+func (c *comparison) remarks() []string {
+	notes := c.runRemarks()
 	var counted []int
 	for i := range c.measured {
 		counted = append(counted, c.measured[i].Queries)
@@ -214,7 +220,7 @@ func (c *comparison) remarks() []string {
 	if slices.ContainsFunc(c.measured, func(m measured) bool {
 		return unbounded(m.Pairs) || slices.ContainsFunc(m.slices, func(s slicing.Compared) bool { return unbounded(pairsOf(s)) })
 	}) {
-		notes = append(notes, "A difference has no interval if the randomization test cannot reject at 0.05, as with fewer than six queries.")
+		notes = append(notes, unboundedNote)
 	}
 	return notes
 }
@@ -223,6 +229,8 @@ func (c *comparison) remarks() []string {
 func (c *comparison) varies(i int) bool {
 	return slices.ContainsFunc(c.measured, func(m measured) bool { return m.deviations[i] > stats.Same })
 }
+
+const unboundedNote = "A difference has no interval if the randomization test cannot reject at 0.05, as with fewer than six queries."
 
 func unbounded(pairs []stats.Pair) bool {
 	return slices.ContainsFunc(pairs, func(p stats.Pair) bool { return p.Interval == stats.Unbounded })
@@ -353,7 +361,7 @@ func markdown(tables []report) string {
 		if t.title != "" {
 			fmt.Fprintf(&b, "**%s**\n\n", escapeMarkdown(t.title))
 		}
-		fmt.Fprintf(&b, "| %s |\n|%s%s\n", strings.Join(t.columns, " | "), strings.Repeat("---|", t.keys), strings.Repeat("---:|", len(t.columns)-t.keys))
+		fmt.Fprintf(&b, "| %s |\n|%s%s\n", strings.Join(t.headings(escapeMarkdown), " | "), strings.Repeat("---|", t.keys), strings.Repeat("---:|", len(t.columns)-t.keys))
 		for _, row := range t.rows {
 			cells := make([]string, len(row))
 			for c, cell := range row {
@@ -386,26 +394,58 @@ func latexCell(name string) string {
 	return name
 }
 
+// latexGroups returns the line above the column names, with the names of groups of columns and rules below them.
+func (r *report) latexGroups() string {
+	if r.groups == nil {
+		return ""
+	}
+	cells := []string{strings.Repeat("& ", r.keys-1)}
+	var rules []string
+	for from := r.keys; from < len(r.columns); {
+		to := from + 1
+		for to < len(r.columns) && r.groups[to] == r.groups[from] {
+			to++
+		}
+		cells = append(cells, fmt.Sprintf("\\multicolumn{%d}{c}{%s}", to-from, escapeLatex(r.groups[from])))
+		rules = append(rules, fmt.Sprintf("\\cmidrule(lr){%d-%d}", from+1, to))
+		from = to
+	}
+	return strings.Join(cells, " & ") + " \\\\\n" + strings.Join(rules, "") + "\n"
+}
+
 func escapeLatex(s string) string {
 	s = visible(s)
 	return strings.NewReplacer(
 		`\`, `\textbackslash{}`, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`, "{", `\{`, "}", `\}`,
 		"~", `\textasciitilde{}`, "^", `\textasciicircum{}`, "<", `$<$`, ">", `$>$`,
+		better, `$^{\dagger}$`, worse, `$^{\ddagger}$`, "×", `$\times$`,
 	).Replace(s)
 }
 
 // latex returns a table environment for each table, with the rules of booktabs. Titles and notes
-// become captions.
-func latex(tables []report) string {
+// become captions. The first table gets the label, the following ones the label with -2, -3 and so on.
+func latex(tables []report, label string) string {
 	var b strings.Builder
 	b.WriteString("% needs \\usepackage{booktabs} and \\usepackage{graphicx}\n")
-	for _, t := range tables {
+	for i, t := range tables {
 		caption := t.notes
 		if t.title != "" {
 			caption = append([]string{"Pairs by " + t.title + "."}, caption...)
 		}
-		fmt.Fprintf(&b, "\\begin{table}\n\\caption{%s}\n\\centering\n\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%%\n", escapeLatex(strings.Join(caption, " ")))
-		fmt.Fprintf(&b, "\\begin{tabular}{%s%s}\n\\toprule\n", strings.Repeat("l", t.keys), strings.Repeat("r", len(t.columns)-t.keys))
+		fmt.Fprintf(&b, "\\begin{table}\n\\caption{%s}\n", escapeLatex(strings.Join(caption, " ")))
+		switch {
+		case label != "" && i == 0:
+			fmt.Fprintf(&b, "\\label{%s}\n", label)
+		case label != "":
+			fmt.Fprintf(&b, "\\label{%s-%d}\n", label, i+1)
+		}
+		align := "r"
+		if b.WriteString("\\centering\n"); t.compact {
+			b.WriteString("\\small\n\\setlength{\\tabcolsep}{4pt}\n")
+			align = "l" // daggers after the numbers would shift their digits
+		}
+		b.WriteString("\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n")
+		fmt.Fprintf(&b, "\\begin{tabular}{%s%s}\n\\toprule\n%s", strings.Repeat("l", t.keys), strings.Repeat(align, len(t.columns)-t.keys), t.latexGroups())
 		header := make([]string, len(t.columns))
 		for c, name := range t.columns {
 			if header[c] = escapeLatex(name); strings.Contains(name, latexMarks.minus) {

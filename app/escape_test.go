@@ -98,6 +98,8 @@ func TestHostileNames(t *testing.T) {
 		{"compare", "--data", name, "--permutations", "9", name + ".json", "\x1b[2J=" + name + ".json"},
 		{"compare", "--data", name, "--permutations", "9", "--format", "markdown", name + ".json", "\x1b[2J=" + name + ".json"},
 		{"compare", "--data", name, "--permutations", "9", "--format", "latex", name + ".json", "\x1b[2J=" + name + ".json"},
+		{"compare", "--data", "\x1b[2J=" + name, "--compact", "--baseline", "\x1b[2J", "--permutations", "9", name + ".json", "\x1b[2J=" + name + ".json"},
+		{"compare", "--data", "\x1b[2J=" + name, "--compact", "--baseline", "\x1b[2J", "--permutations", "9", "--format", "latex", name + ".json", "\x1b[2J=" + name + ".json"},
 		{"fuse", "--data", name, "--rule", "rrf", name + ".json", name + ".json"},
 		{"report", "--data", name, "--permutations", "9", "--out", name + ".html", name + ".json"},
 		{"runs", "list"},

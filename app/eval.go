@@ -51,6 +51,7 @@ func newEvalCommand(env *environment) *cobra.Command {
 	fl.StringVar(&f.model, "model", "", "model `file`")
 	fl.StringVar(&f.scores, "scores", "", "`file` of scores, one per line, or a TREC run")
 	fl.StringVar(&f.perQuery, "per-query", "", "`file` for per-query values: CSV, or JSON (.json)")
+	f.addData(cmd)
 	f.evaluating.addTo(cmd, usualMeasures, "`measures` to compute, separated by commas")
 	fl.Lookup("data").Usage = "judged data or TREC judgements, a `file`; - is standard input"
 	f.reranking.addTo(cmd)

@@ -30,8 +30,12 @@ type evaluating struct {
 	keepUnjudged  bool // also evaluate queries of runs that have no judgements
 }
 
-func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
+// addData adds --data with one data set. compare has a --data of its own, with several.
+func (e *evaluating) addData(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&e.data, "data", "", "judged data: a `file`, or a folder with Fold1 … FoldK")
+}
+
+func (e *evaluating) addTo(cmd *cobra.Command, standard, usage string) {
 	e.scoring.addTo(cmd)
 	e.judging.addTo(cmd)
 	e.measuring.addTo(cmd, standard, usage)

@@ -59,6 +59,7 @@ func TestWrongFiles(t *testing.T) {
 		{"eval --no-record --data d.txt --model m.json --per-query X", "dir missing/o d.txt/x lost"},
 		{"compare --data X m.json d.scores", "missing dir empty m.json d.scores folds"},
 		{"compare --data d.txt m.json X", "missing dir empty d.txt noise runs/results.json runs"},
+		{"compare --baseline m --data X --data d.txt m.json n=m.json", "missing dir empty m.json d.scores folds"},
 		{"compare --data folds runs/random X", "missing dir d.txt m.json runs/results.json"},
 		{"report --out o.html --data X m.json", "missing dir empty m.json d.scores folds"},
 		{"report --out o.html --data d.txt X", "missing dir empty d.txt noise runs/results.json"},

@@ -101,6 +101,7 @@ standard output instead of the table. The run includes queries without judgement
 	fl.StringVar(&f.out, "out", "", "`file` for fused scores, or folder with --data DIR")
 	fl.StringVar(&f.model, "model", "", "`file` for the fused model; all systems must be models")
 	fl.StringVar(&env.format, "format", "text", "output `format`: text, json, csv, or run (a TREC run)")
+	f.addData(cmd)
 	f.addTo(cmd, usualMeasures, "`measures` to compute, separated by commas")
 	return cmd
 }

@@ -40,7 +40,7 @@ var flagGroups = []struct{ heading, flags string }{
 		"header-timeout read-timeout pause-timeout write-timeout"},
 	{"Planning", "plan plan-memory price"},
 	{"Changes", "normalize:kind reading drop-empty unjudged export:scores put:scores"},
-	{"Output", "out model to report curve per-query log:run svg plots markdown title name featureset export:features put:features all-features extractors best-first top tag limit list:kind " +
+	{"Output", "out model to report curve per-query log:run svg plots markdown title label compact name featureset export:features put:features all-features extractors best-first top tag limit list:kind " +
 		"all long sparse as shards max-size report:sample curve:training dir no-record format"},
 	{"Missing values", "missing absent missing-value other-features"},
 	{"Table columns", "query grade doc features query-weight weight one-hot negative-grades conflicts"},

@@ -74,6 +74,7 @@ systems differ most. All other parts use all queries.`,
 	fl.StringVar(&f.title, "title", "", "page `title` (default: the data's name)")
 	addList(fl, &f.curves, "curve", "[NAME=]FILE", "learning curve of train --curve, shown as NAME; repeatable")
 	addPositive(fl, &f.maxSize, "max-size", page.DefaultMaxBytes/1e6, 1000, "page size limit in `MB`")
+	f.addData(cmd)
 	f.evaluating.addTo(cmd, usualMeasures, "`measures` to compute, separated by commas; the first is preselected")
 	f.testFlags.addTo(cmd, "the first")
 	return cmd

@@ -100,14 +100,11 @@ func (f *compareFlags) systems(args []string) ([]*contestant, error) {
 }
 
 func newContestant(arg string, seeds []uint64) (*contestant, error) {
-	s := &contestant{}
-	rest := arg
-	if name, path, ok := strings.Cut(arg, "="); ok && !exists(arg) && !strings.ContainsRune(name, filepath.Separator) {
-		if name == "" || path == "" {
-			return nil, usageErrorf("system %q: expected NAME=PATH", arg)
-		}
-		s.name, s.given, rest = name, true, path
+	name, rest, err := cutName(arg)
+	if err != nil {
+		return nil, usageErrorf("system %w", err)
 	}
+	s := &contestant{name: name, given: name != ""}
 	paths := []string{rest}
 	if !exists(rest) {
 		paths = strings.Split(rest, ",")
@@ -135,21 +132,34 @@ func newContestant(arg string, seeds []uint64) (*contestant, error) {
 	return s, nil
 }
 
+// cutName splits an argument [NAME=]PATH. Without NAME, it returns an empty name.
+func cutName(arg string) (name, path string, err error) {
+	name, path, ok := strings.Cut(arg, "=")
+	if !ok || exists(arg) || strings.ContainsRune(name, filepath.Separator) {
+		return "", arg, nil
+	}
+	if name == "" || path == "" {
+		return "", "", fmt.Errorf("%q: expected NAME=PATH", arg)
+	}
+	return name, path, nil
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
 // shortName returns the last part of a path that distinguishes systems. It removes the endings of
-// models and scores, and seedMark.
+// models and scores, seedMark and dataMark.
 func shortName(path string) string {
 	path = filepath.Clean(path)
 	for dir := path; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		name := bareName(dir)
-		if !strings.Contains(name, seedMark) {
+		bare := strings.NewReplacer(seedMark, "", dataMark, "").Replace(name)
+		if bare == name {
 			return name
 		}
-		name = strings.Trim(strings.ReplaceAll(name, seedMark, ""), "-_.")
+		name = strings.Trim(bare, "-_.")
 		if name != "" && name != "seed" {
 			return name
 		}

@@ -25,6 +25,8 @@ type report struct {
 	columns []string
 	rows    [][]any      // string, list, int, float64, pValue or nil; a float prints with 4 decimals as text and in full as CSV
 	align   []text.Align // of the columns; nil: chosen by the types of their cells
+	groups  []string     // data set of each column, shown above or before its name; nil: none
+	compact bool         // in LaTeX, with small type and narrow columns
 	keys    int          // number of leading columns that each part repeats if the table is too wide; 0: such a table becomes a list
 	wrap    int          // width at which the last column wraps; 0: no wrapping
 	notes   []string
@@ -34,6 +36,17 @@ type report struct {
 	sliceIn func(system, measure string, m slicing.Mean) []any // the cells of the columns for a slice
 	depths  []*reranked                                        // nil without --rerank
 	written bool                                               // of a file that was written: as text, nothing under --quiet
+}
+
+// headings returns the names of the columns, with their groups before them. escape is for groups.
+func (r *report) headings(escape func(string) string) []string {
+	names := slices.Clone(r.columns)
+	for i := range r.groups {
+		if r.groups[i] != "" {
+			names[i] = escape(r.groups[i]) + " " + names[i]
+		}
+	}
+	return names
 }
 
 // print prints the report on standard output in the chosen format. Notes are in the text form only.

@@ -29,6 +29,7 @@ var bases = []struct{ args, files string }{
 	{"data join data.txt --judgements a.qrels --out out.txt", "data.txt a.qrels"},
 	{"data log answers.jsonl --judgements a.csv --out out.txt", "answers.jsonl a.csv"},
 	{"compare --data data.txt --permutations 100 --resamples 100 linear.json stumps.json", "data.txt linear.json stumps.json"},
+	{"compare --data data.txt --data vali.txt --baseline linear --permutations 100 --resamples 100 --format latex --label tab:main linear.json stumps.json", "data.txt vali.txt linear.json stumps.json"},
 	{"report --data data.txt --out out.html --permutations 100 --resamples 100 linear.json stumps.json", "data.txt linear.json stumps.json"},
 	{"explain --model trees.json --data data.txt --resamples 100 --permutations 100 --repeats 1", "data.txt trees.json"},
 	{"explain --model linear.json --data data.txt --of 1", "data.txt linear.json"},
