@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type Entry struct {
 
 	Method  *method.Method  // nil for the caller's own learner
 	Measure measure.Measure // the training measure; nil if there is none
+	Scorer  string          // kind of scorer of Method; empty means that of the configuration
 
 	// Own, if not nil, replaces parts of the configuration.
 	Own *Variant
@@ -56,7 +58,7 @@ func (c *Config) variant(e *Entry) Variant {
 	if e.Own != nil {
 		return *e.Own
 	}
-	return Variant{Scorer: c.Scorer, Views: c.Views, Transforms: c.Transforms, Seed: c.Seed}
+	return Variant{Scorer: cmp.Or(e.Scorer, c.Scorer), Views: c.Views, Transforms: c.Transforms, Seed: c.Seed}
 }
 
 // Setting contains the values of hyperparameters, by name. [method.Values] is a Setting. If several
@@ -80,8 +82,8 @@ func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
 	return NewEntryOf(m, "", override)
 }
 
-// NewEntryOf returns an entry as [NewEntry] does, with the grids for a kind of scorer. If kind is
-// empty, it uses the method's default scorer.
+// NewEntryOf returns an entry as [NewEntry] does, for a kind of scorer and with its grids. If kind is
+// empty, the grids are those for the method's default scorer.
 func NewEntryOf(m *method.Method, kind string, override map[string][]string) (Entry, error) {
 	m, err := m.For(kind)
 	if err != nil {
@@ -91,7 +93,7 @@ func NewEntryOf(m *method.Method, kind string, override map[string][]string) (En
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{Name: m.Name, Method: m}
+	e := Entry{Name: m.Name, Method: m, Scorer: kind}
 	if m.UsesMeasure {
 		if e.Measure, err = measure.Parse(m.DefaultMeasure, measure.Convention{}, measure.Options{}); err != nil {
 			return Entry{}, err
@@ -269,7 +271,7 @@ func (j *job) trainer() string {
 	if j.entry.Method == nil {
 		return "own: " + train.IdentityOf(j.entry.Name, j.loss, j.learner, j.values.Typed())
 	}
-	return j.entry.Method.Name
+	return j.entry.Method.Identity()
 }
 
 // train trains a job after plan.
