@@ -95,6 +95,9 @@ func (grades squares) Eval(scores, lambda []float64, _ *loss.Scratch) float64 {
 	return floats.Dot(d, d)
 }
 
+// penalty is a setting of one's own.
+type penalty struct{ C float64 }
+
 // Train a loss of one's own, linear and as a network, tuned on folds; save, load and score.
 func Example_ownLoss() {
 	dir, err := os.MkdirTemp("", "listwise")
@@ -106,9 +109,8 @@ func Example_ownLoss() {
 	check(err)
 	c := tune.Config{Folds: folds, Select: ndcg10}
 	for _, a := range []train.Architecture{train.Linear, train.Network(4, scorer.Tanh)} {
-		grid := []map[string]any{{"C": 1.0}, {"C": 100.0}}
-		c.Entries = append(c.Entries, tune.Own(a(1).Kind(), grid, func(s map[string]any) (loss.Loss, train.Learner, error) {
-			return squares{}, train.LBFGS{Architecture: a, C: s["C"].(float64)}, nil
+		c.Entries = append(c.Entries, tune.OwnOf(a(1).Kind(), []penalty{{1}, {100}}, func(s penalty) (loss.Loss, train.Learner, error) {
+			return squares{}, train.LBFGS{Architecture: a, C: s.C}, nil
 		}))
 	}
 	r, err := tune.Run(context.Background(), c)

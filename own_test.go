@@ -83,9 +83,8 @@ func foldsOf(t *testing.T) []tune.Fold {
 
 // entry trains the scorer with the loss of Example_ownLoss, for several C.
 func entry(name string, a train.Architecture) tune.Entry {
-	grid := []map[string]any{{"C": 1e-4}, {"C": 1.0}, {"C": 100.0}}
-	return tune.Own(name, grid, func(s map[string]any) (loss.Loss, train.Learner, error) {
-		return squares{}, train.LBFGS{Architecture: a, C: s["C"].(float64), Tolerance: 1e-6, Iterations: 200}, nil
+	return tune.OwnOf(name, []penalty{{1e-4}, {1}, {100}}, func(s penalty) (loss.Loss, train.Learner, error) {
+		return squares{}, train.LBFGS{Architecture: a, C: s.C, Tolerance: 1e-6, Iterations: 200}, nil
 	})
 }
 

@@ -83,6 +83,9 @@ type Training struct {
 	// Divided describes a training over parts of the data, for example on several machines. It is
 	// nil for training on all data at once. Otherwise Fingerprint is the fingerprint of one part.
 	Divided *Divided `json:"divided,omitempty"`
+	// Lambda is "numerical" if λ were differences of a loss that is given by its value alone. It is empty if the loss
+	// computed its own λ.
+	Lambda string `json:"lambda,omitempty"`
 	// Slots has the factors by which the training corrected clicks for the slots of documents. It is nil
 	// without a correction. Scores do not depend on it.
 	Slots *Slots `json:"slots,omitempty"`

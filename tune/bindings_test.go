@@ -29,12 +29,9 @@ func TestDrawsOnce(t *testing.T) {
 	for _, f := range c.Folds {
 		queries += len(f.Train.Queries)
 	}
-	var settings []map[string]any
-	for _, penalty := range []float64{0.1, 1, 10} {
-		settings = append(settings, map[string]any{"C": penalty})
-	}
-	c.Entries = []Entry{Own("drawn", settings, func(s map[string]any) (loss.Loss, train.Learner, error) {
-		return drawn{binds: &binds}, train.LBFGS{C: s["C"].(float64), Iterations: 5}, nil
+	settings := []penalty{{0.1}, {1}, {10}}
+	c.Entries = []Entry{OwnOf("drawn", settings, func(s penalty) (loss.Loss, train.Learner, error) {
+		return drawn{binds: &binds}, train.LBFGS{C: s.C, Iterations: 5}, nil
 	})}
 	run(t, c)
 	checks := len(settings) * len(c.Folds) // of the gradient, on one query

@@ -1,13 +1,12 @@
 package tune
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"runtime"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +23,7 @@ import (
 )
 
 // Entry is a learner with the settings to try: a method of the catalogue, or the caller's own loss
-// and learner (see [Own]).
+// and learner (see [OwnOf]).
 type Entry struct {
 	Name     string // name of the row, unique among entries; also the folder's name with Config.Dir, so it must be a plain file name then; empty means Method's name
 	Settings []Setting
@@ -32,13 +31,14 @@ type Entry struct {
 
 	Method  *method.Method  // nil for the caller's own learner
 	Measure measure.Measure // the training measure; nil if there is none
+	Scorer  string          // kind of scorer of Method; empty means that of the configuration
 
 	// Own, if not nil, replaces parts of the configuration.
 	Own *Variant
 
 	// Plan returns the loss and the learner for a setting. It is required if Method is nil, and
 	// otherwise ignored.
-	Plan func(settings map[string]any) (loss.Loss, train.Learner, error)
+	Plan func(s Setting) (loss.Loss, train.Learner, error)
 }
 
 // Variant is the part of the configuration that an entry can replace.
@@ -58,7 +58,7 @@ func (c *Config) variant(e *Entry) Variant {
 	if e.Own != nil {
 		return *e.Own
 	}
-	return Variant{Scorer: c.Scorer, Views: c.Views, Transforms: c.Transforms, Seed: c.Seed}
+	return Variant{Scorer: cmp.Or(e.Scorer, c.Scorer), Views: c.Views, Transforms: c.Transforms, Seed: c.Seed}
 }
 
 // Setting contains the values of hyperparameters, by name. [method.Values] is a Setting. If several
@@ -82,8 +82,8 @@ func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
 	return NewEntryOf(m, "", override)
 }
 
-// NewEntryOf returns an entry as [NewEntry] does, with the grids for a kind of scorer. If kind is
-// empty, it uses the method's default scorer.
+// NewEntryOf returns an entry as [NewEntry] does, for a kind of scorer and with its grids. If kind is
+// empty, the grids are those for the method's default scorer.
 func NewEntryOf(m *method.Method, kind string, override map[string][]string) (Entry, error) {
 	m, err := m.For(kind)
 	if err != nil {
@@ -93,7 +93,7 @@ func NewEntryOf(m *method.Method, kind string, override map[string][]string) (En
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{Name: m.Name, Method: m}
+	e := Entry{Name: m.Name, Method: m, Scorer: kind}
 	if m.UsesMeasure {
 		if e.Measure, err = measure.Parse(m.DefaultMeasure, measure.Convention{}, measure.Options{}); err != nil {
 			return Entry{}, err
@@ -109,28 +109,87 @@ func NewEntryOf(m *method.Method, kind string, override map[string][]string) (En
 	return e, nil
 }
 
-// Own returns an entry for the caller's own loss and learner. plan returns both for a setting. A
-// setting contains numbers, strings and booleans, by name.
+// OwnOf returns an entry for the caller's own loss and learner. plan returns both for a setting. S is a struct, and
+// each of its fields is a setting: an exported field with a number, text or truth value. Results and models record
+// the values by the names of the fields. [Run] and [Open] return an error for any other field, and for a number that
+// is not finite.
 //
 // With [Config.Dir], recorded trainings are not repeated. A record matches a training if the name,
 // the setting, and the types and fields of the loss and the learner are the same (see
 // [train.IdentityOf]). The comparison ignores data behind pointers, in lists or in functions (such
 // as an Architecture), and the code of the types. If only such data or code change, use another
 // name or folder.
-func Own(name string, settings []map[string]any, plan func(settings map[string]any) (loss.Loss, train.Learner, error)) Entry {
-	e := Entry{Name: name, Plan: plan}
+//
+// The entry trains what plan returns. For a grid of the catalogue's learners, and for trees, see [method.Gradient].
+func OwnOf[S any](name string, settings []S, plan func(S) (loss.Loss, train.Learner, error)) Entry {
+	e := Entry{Name: name, Plan: func(s Setting) (loss.Loss, train.Learner, error) { return plan(s.(own).value.(S)) }}
 	for _, s := range settings {
-		e.Settings = append(e.Settings, own(maps.Clone(s)))
+		e.Settings = append(e.Settings, own{s})
 	}
 	return e
 }
 
-// own is a Setting made by the caller of Own.
-type own map[string]any
+// own is a Setting of OwnOf: a struct with a field for each value.
+type own struct{ value any }
 
-func (o own) Names() []string { return slices.Sorted(maps.Keys(o)) }
+func (o own) field(name string) reflect.Value { return reflect.ValueOf(o.value).FieldByName(name) }
 
-func (o own) Text(name string) string { return fmt.Sprint(o[name]) }
+// fields returns the fields of the struct, in order. It replaces an embedded struct by its fields.
+func (o own) fields() (fields []reflect.StructField) {
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(o.value)) {
+		if !f.Anonymous || f.Type.Kind() != reflect.Struct {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// check returns an error for a value that is not a struct, and for a field that cannot be recorded.
+func (o own) check() error {
+	if t := reflect.TypeOf(o.value); t == nil || t.Kind() != reflect.Struct {
+		return fmt.Errorf("found settings of type %T, expected a struct", o.value)
+	}
+	for _, f := range o.fields() {
+		if !f.IsExported() {
+			return fmt.Errorf("found the unexported field %s of %T, expected exported fields: results record them by name", f.Name, o.value)
+		}
+		v := o.field(f.Name)
+		if basic(v) == nil {
+			return fmt.Errorf("found the field %s of type %v, expected a number, text or a truth value", f.Name, f.Type)
+		}
+		if v.CanFloat() && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)) {
+			return fmt.Errorf("found %s=%v, expected a finite number", f.Name, v.Float())
+		}
+	}
+	return nil
+}
+
+// basic returns v as int64, uint64, float64, string or bool. It returns nil for other kinds.
+func basic(v reflect.Value) any {
+	switch {
+	case v.CanInt():
+		return v.Int()
+	case v.CanUint():
+		return v.Uint()
+	case v.CanFloat():
+		return v.Float()
+	case v.Kind() == reflect.String:
+		return v.String()
+	case v.Kind() == reflect.Bool:
+		return v.Bool()
+	}
+	return nil
+}
+
+func (o own) Names() []string {
+	var names []string
+	for _, f := range o.fields() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func (o own) Text(name string) string { return fmt.Sprint(basic(o.field(name))) }
 
 func (o own) Number(name string) float64 {
 	v, err := strconv.ParseFloat(o.Text(name), 64)
@@ -141,11 +200,17 @@ func (o own) Number(name string) float64 {
 }
 
 func (o own) IsNumber(name string) bool {
-	_, err := strconv.ParseFloat(o.Text(name), 64)
-	return err == nil
+	v := o.field(name)
+	return v.CanInt() || v.CanUint() || v.CanFloat()
 }
 
-func (o own) Typed() map[string]any { return maps.Clone(o) }
+func (o own) Typed() map[string]any {
+	typed := make(map[string]any)
+	for _, name := range o.Names() {
+		typed[name] = basic(o.field(name))
+	}
+	return typed
+}
 
 func (o own) String() string {
 	var parts []string
@@ -184,30 +249,20 @@ func (e *Entry) check(scorer string) error {
 // checkOwn returns an error for settings that a record cannot store.
 func (e *Entry) checkOwn() error {
 	for _, s := range e.Settings {
-		if _, err := json.Marshal(s.Typed()); err != nil {
-			return fmt.Errorf("%s: settings %s: %w, expected finite numbers, strings and booleans", e.Name, s, err)
+		if o, ok := s.(own); ok {
+			if err := o.check(); err != nil {
+				return fmt.Errorf("%s: %w", e.Name, err)
+			}
 		}
 	}
 	return nil
 }
 
 // plan sets the loss and the learner of a job whose entry has a Plan. It returns the error of Plan.
-// If Plan panics because a value of the setting has another type than Plan expects, it also returns
-// an error.
 func (j *job) plan() (err error) {
-	if j.entry.Method != nil {
-		return nil
+	if j.entry.Method == nil {
+		j.loss, j.learner, err = j.entry.Plan(j.values)
 	}
-	defer func() {
-		switch cause := recover().(type) {
-		case nil:
-		case *runtime.TypeAssertionError:
-			err = fmt.Errorf("settings %s: the plan takes a value for one of another type: %w", j.values, cause)
-		default:
-			panic(cause)
-		}
-	}()
-	j.loss, j.learner, err = j.entry.Plan(j.values.Typed())
 	return err
 }
 
@@ -216,7 +271,7 @@ func (j *job) trainer() string {
 	if j.entry.Method == nil {
 		return "own: " + train.IdentityOf(j.entry.Name, j.loss, j.learner, j.values.Typed())
 	}
-	return j.entry.Method.Name
+	return j.entry.Method.Identity()
 }
 
 // train trains a job after plan.

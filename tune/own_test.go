@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -41,6 +42,14 @@ func (b boundSquares) Eval(scores, lambda []float64, _ *loss.Scratch) float64 {
 		}
 	}
 	return value
+}
+
+// penalty and kindPenalty are settings of a caller's own.
+type penalty struct{ C float64 }
+
+type kindPenalty struct {
+	penalty
+	Kind string
 }
 
 // counted is a learner that counts how often it learns.
@@ -85,7 +94,7 @@ func TestOwnEntryOfAnotherLoss(t *testing.T) {
 		{"another field of the learner", squares{0.5}, other, 4},
 		{"the first again", squares{0.5}, base, 4},
 	} {
-		c.Entries = []Entry{Own("mine", []map[string]any{{}}, func(map[string]any) (loss.Loss, train.Learner, error) {
+		c.Entries = []Entry{OwnOf("mine", []struct{}{{}}, func(struct{}) (loss.Loss, train.Learner, error) {
 			return kind.loss, counted{kind.learner, &trained}, nil
 		})}
 		got := run(t, c)
@@ -106,7 +115,7 @@ func TestOwnEntryOfAnotherLoss(t *testing.T) {
 // cannot be evaluated, are errors before anything is trained or written.
 func TestRefusedBeforeTraining(t *testing.T) {
 	entry := func(name string) Entry {
-		return Own(name, []map[string]any{{}}, func(map[string]any) (loss.Loss, train.Learner, error) {
+		return OwnOf(name, []struct{}{{}}, func(struct{}) (loss.Loss, train.Learner, error) {
 			t.Errorf("%q is trained", name)
 			return nil, nil, errors.New("trained")
 		})
@@ -130,7 +139,7 @@ func TestRefusedBeforeTraining(t *testing.T) {
 	}
 	refused("a long name", "expected at most 200", func(c *Config) { c.Entries = []Entry{entry(strings.Repeat("a", 201))} })
 	refused("the report's name", "expected another one", func(c *Config) { c.Entries = []Entry{entry("results.json")} })
-	refused("a setting", "expected finite numbers", func(c *Config) { c.Entries[0].Settings = []Setting{own{"C": math.NaN()}} })
+	refused("a setting", "expected a finite number", func(c *Config) { c.Entries[0].Settings = []Setting{own{penalty{C: math.NaN()}}} })
 	refused("Select", "found the measure only-value, expected one", func(c *Config) { c.Select = onlyValue{} })
 	refused("Measures", "found the measure only-value, expected one", func(c *Config) { c.Measures = []measure.Measure{onlyValue{}} })
 	refused("equal measures", "found the measure map twice", func(c *Config) { c.Measures = append(parse(t, "map"), parse(t, "map")...) })
@@ -147,10 +156,10 @@ func (onlyValue) Value(ranked []float64) (float64, bool) { return ranked[0], tru
 // Claim: a loss and a learner of the caller's own are tuned, recorded, resumed and
 // written like the methods beside them.
 func TestOwnEntry(t *testing.T) {
-	grid := []map[string]any{{"C": 0.001, "kind": "plain"}, {"C": 1.0, "kind": "plain"}, {"C": 1000.0, "kind": "plain"}}
+	grid := []kindPenalty{{penalty{0.001}, "plain"}, {penalty{1}, "plain"}, {penalty{1000}, "plain"}}
 	trained := 0
-	entry := Own("squares", grid, func(s map[string]any) (loss.Loss, train.Learner, error) {
-		return squares{0.5}, counted{train.LBFGS{C: s["C"].(float64), Tolerance: 1e-6, Iterations: 100}, &trained}, nil
+	entry := OwnOf("squares", grid, func(s kindPenalty) (loss.Loss, train.Learner, error) {
+		return squares{0.5}, counted{train.LBFGS{C: s.C, Tolerance: 1e-6, Iterations: 100}, &trained}, nil
 	})
 	c := newConfig(t)
 	c.Entries, c.Dir, c.Jobs = append(c.Entries, entry), t.TempDir(), 1
@@ -181,9 +190,9 @@ func TestOwnEntry(t *testing.T) {
 func TestOwnEntryErrors(t *testing.T) {
 	sorry := errors.New("sorry")
 	for want, e := range map[string]Entry{
-		"nothing: neither a method nor a plan, expected one of them": {Name: "nothing", Settings: []Setting{own{}}},
-		"none: no settings to try, expected at least one":            Own("none", nil, nil),
-		"broken, Fold1: sorry":                                       Own("broken", []map[string]any{{}}, func(map[string]any) (loss.Loss, train.Learner, error) { return nil, nil, sorry }),
+		"nothing: neither a method nor a plan, expected one of them": {Name: "nothing", Settings: []Setting{own{struct{}{}}}},
+		"none: no settings to try, expected at least one":            OwnOf[struct{}]("none", nil, nil),
+		"broken, Fold1: sorry":                                       OwnOf("broken", []struct{}{{}}, func(struct{}) (loss.Loss, train.Learner, error) { return nil, nil, sorry }),
 	} {
 		c := newConfig(t)
 		c.Entries, c.Jobs = []Entry{e}, 1
@@ -193,25 +202,64 @@ func TestOwnEntryErrors(t *testing.T) {
 	}
 }
 
-// Claim: a plan that takes a setting for a value of another type is an error that names the
-// settings, not a panic of a worker; another panic stays one.
-func TestPlanOfAnotherType(t *testing.T) {
-	c := newConfig(t)
-	c.Jobs = 2
-	c.Entries = []Entry{Own("mine", []map[string]any{{"C": 1}}, func(s map[string]any) (loss.Loss, train.Learner, error) {
-		return squares{0.5}, train.LBFGS{C: s["C"].(float64)}, nil
-	})}
-	want := `: settings C=1: the plan takes a value for one of another type: interface conversion: interface {} is int, not float64`
-	if _, err := Run(context.Background(), c); err == nil || !strings.HasSuffix(err.Error(), want) {
-		t.Errorf("error is %v, want %s", err, want)
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a plan that panics for another reason does not panic")
+// Claim: settings that results cannot record by the name of a field are errors before anything is trained.
+func TestOwnSettingsRefused(t *testing.T) {
+	type hidden struct{ c float64 }
+	type pointed struct{ *penalty }
+	for want, e := range map[string]Entry{
+		"mine: found settings of type float64, expected a struct":                                                         refusedEntry(t, 1.0),
+		"mine: found settings of type <nil>, expected a struct":                                                           refusedEntry[any](t, nil),
+		"mine: found the unexported field c of tune.hidden, expected exported fields: results record them by name":        refusedEntry(t, hidden{1}),
+		"mine: found the unexported field penalty of tune.pointed, expected exported fields: results record them by name": refusedEntry(t, pointed{}),
+		"mine: found the field Sizes of type []int, expected a number, text or a truth value":                             refusedEntry(t, struct{ Sizes []int }{}),
+		"mine: found the field Scorer of type train.Architecture, expected a number, text or a truth value":               refusedEntry(t, struct{ Scorer train.Architecture }{}),
+		"mine: found C=+Inf, expected a finite number":                                                                    refusedEntry(t, penalty{math.Inf(1)}),
+		"mine: found the field Grid of type map[string]interface {}, expected a number, text or a truth value":            refusedEntry(t, struct{ Grid map[string]any }{}),
+	} {
+		c := newConfig(t)
+		c.Entries, c.Jobs = []Entry{e}, 1
+		if _, err := Run(context.Background(), c); err == nil || err.Error() != want {
+			t.Errorf("error is %v, want %s", err, want)
 		}
-	}()
-	c.Entries = []Entry{Own("mine", []map[string]any{{}}, func(map[string]any) (loss.Loss, train.Learner, error) { panic("sorry") })}
-	_, _ = Run(context.Background(), c)
+	}
+}
+
+// refusedEntry returns an entry with one setting, whose training fails the test.
+func refusedEntry[S any](t *testing.T, setting S) Entry {
+	return OwnOf("mine", []S{setting}, func(s S) (loss.Loss, train.Learner, error) {
+		t.Errorf("%v is trained", s)
+		return nil, nil, errors.New("trained")
+	})
+}
+
+// Claim: a setting has the fields of its struct, in order, with those of embedded structs, as the
+// types that a model file stores.
+func TestOwnSetting(t *testing.T) {
+	type level int8
+	s := own{struct {
+		kindPenalty
+		Level level
+		Deep  bool
+		Seed  uint16
+	}{kindPenalty{penalty{0.5}, "plain"}, -3, true, 7}}
+	if err := s.check(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.String(), "C=0.5 Kind=plain Level=-3 Deep=true Seed=7"; got != want {
+		t.Errorf("the setting is %s, want %s", got, want)
+	}
+	want := map[string]any{"C": 0.5, "Kind": "plain", "Level": int64(-3), "Deep": true, "Seed": uint64(7)}
+	if got := s.Typed(); !maps.Equal(got, want) {
+		t.Errorf("the values are %v, want %v", got, want)
+	}
+	for name, number := range map[string]float64{"C": 0.5, "Level": -3, "Seed": 7} {
+		if !s.IsNumber(name) || s.Number(name) != number {
+			t.Errorf("%s is %v, want %v", name, s.Text(name), number)
+		}
+	}
+	if s.IsNumber("Kind") || s.IsNumber("Deep") || s.IsNumber("kind") {
+		t.Error("a text, a truth value or an unknown name is a number")
+	}
 }
 
 // Claim: an entry of a method optimises its default measure where nothing is said of it, and

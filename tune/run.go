@@ -47,7 +47,7 @@ type Config struct {
 	// Dir is the folder for the results: models, test scores and per-query measures. It also
 	// contains a record of each finished training, so that an interrupted run can be resumed. A
 	// training is not repeated if there is a record of a training with the same method, setting,
-	// seed, data and measures. For a caller's own loss and learner, see [Own]. Names of entries and
+	// seed, data and measures. For a caller's own loss and learner, see [OwnOf]. Names of entries and
 	// folds must be plain file names. If Dir is empty, nothing is written.
 	Dir string
 

@@ -274,11 +274,7 @@ func (r *row) entry(c measure.Convention) (tune.Entry, error) {
 		return tune.Entry{}, err
 	}
 	if r.own != nil {
-		settings := make([]map[string]any, len(e.Settings))
-		for i, s := range e.Settings {
-			settings[i] = s.Typed()
-		}
-		e = tune.Own(r.name, settings, r.own)
+		e = tune.Entry{Settings: e.Settings, Plan: func(s tune.Setting) (loss.Loss, train.Learner, error) { return r.own(s.Typed()) }}
 	}
 	e.Name = r.name
 	training := r.training

@@ -79,13 +79,21 @@ func parametric(m *Method, p *Problem, l loss.Loss) (loss.Loss, train.Learner, e
 	}
 	if optimizer == "lbfgs" {
 		return l, train.LBFGS{
-			Architecture: architecture, C: c, Iterations: v.Int("iterations"), Tolerance: v.Number("tolerance"), Restarts: v.Int("restarts"),
+			Architecture: architecture, C: c, Iterations: v.Int("iterations"), Tolerance: v.Number("tolerance"), Restarts: orNone(v.Int("restarts")),
 		}, nil
 	}
 	return l, train.Descent{
 		Architecture: architecture, C: c, Rule: rules[v.Text("rule")], Rate: v.Number("rate"), Epochs: v.Int("epochs"), Batch: v.Int("batch"),
-		Decay: v.Number("decay"), Patience: v.Int("patience"), KeepLast: v.Text("keep") == "last", Bag: v.Int("bag"), Redraw: p.redraws(), Debias: p.Debias,
+		Decay: v.Number("decay"), Patience: orNone(v.Int("patience")), KeepLast: v.Text("keep") == "last", Bag: v.Int("bag"), Redraw: p.redraws(), Debias: p.Debias,
 	}, nil
+}
+
+// orNone returns v, or −1 for 0. In the settings of package train, 0 means the default and a negative number none.
+func orNone[T int | float64](v T) T {
+	if v == 0 {
+		return -1
+	}
+	return v
 }
 
 // checkLinear returns a *ProblemError if a problem needs more than an optimiser of linear scorers can do.

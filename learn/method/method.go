@@ -43,6 +43,9 @@ type Method struct {
 	// scorers, if not nil, lists the kinds of scorers that the method can train, the default first.
 	scorers []string
 
+	// own identifies the loss of a method of Gradient. It is empty for the catalogue's methods.
+	own string
+
 	// plan returns the loss and the learner for a settled problem. The loss is nil if the learner takes none.
 	plan func(m *Method, p *Problem) (loss.Loss, train.Learner, error)
 }
@@ -177,7 +180,7 @@ func (m *Method) Streams(v Values) bool {
 
 // identity names the method, its measure and its hyperparameters, as words NAME=VALUE.
 func (p *Problem) identity(m *Method) string {
-	words := "method=" + m.Name
+	words := "method=" + m.Identity()
 	if m.UsesMeasure {
 		words += " measure=" + p.Measure.Name() + " convention=" + measure.ConventionOf(p.Measure).Name()
 	}

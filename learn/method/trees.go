@@ -128,16 +128,16 @@ func (p *Problem) checkShape() error {
 func trees(p *Problem) (train.Trees, error) {
 	v := p.Values
 	l := train.Trees{
-		Rounds: v.Int("trees"), Steps: fits[v.Text("fit")], Patience: v.Int("patience"), Rate: v.Number("rate"), Bins: v.Int("bins"),
+		Rounds: v.Int("trees"), Steps: fits[v.Text("fit")], Patience: orNone(v.Int("patience")), Rate: v.Number("rate"), Bins: v.Int("bins"),
 		QueryFraction: v.Number("query_fraction"), FeatureFraction: v.Number("feature_fraction"),
 		DocumentFraction: v.Number("document_fraction"), GOSSTop: v.Number("goss_top"), GOSSRest: v.Number("goss_rest"),
 		Sum: treeSums[v.Text("boosting")], Bag: v.Int("bag"),
-		Dropout: train.Dropout{Rate: v.Number("dropout"), Skip: v.Number("dropout_skip"), Most: v.Int("dropout_most"), EqualWeight: v.Text("dropout_weight") == "forest"},
+		Dropout: train.Dropout{Rate: v.Number("dropout"), Skip: orNone(v.Number("dropout_skip")), Most: orNone(v.Int("dropout_most")), EqualWeight: v.Text("dropout_weight") == "forest"},
 		Exact:   v.Text("splits") == "exact", BinsByCurvature: v.Text("bins_by") == "curvature",
 		Options: tree.Options{
-			Growth: growths[v.Text("growth")], Leaves: v.Int("leaves"), Depth: v.Int("depth"), LeafDocuments: v.Int("leaf_documents"), LeafCurvature: v.Number("leaf_curvature"),
+			Growth: growths[v.Text("growth")], Leaves: v.Int("leaves"), Depth: v.Int("depth"), LeafDocuments: v.Int("leaf_documents"), LeafCurvature: orNone(v.Number("leaf_curvature")),
 			L2: v.Number("l2"), L1: v.Number("l1"), LeastGain: v.Number("least_gain"),
-			RandomThresholds: v.Text("thresholds") == "random", CategorySmoothing: v.Number("category_smoothing"),
+			RandomThresholds: v.Text("thresholds") == "random", CategorySmoothing: orNone(v.Number("category_smoothing")),
 		},
 	}
 	return l, p.nameColumns(&l)

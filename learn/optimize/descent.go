@@ -41,7 +41,7 @@ type Terms interface {
 // restarts. The same terms, settings and start give the same bits for any number of workers. After the start, only
 // the terms, the callbacks and, once an epoch, the shuffle allocate memory.
 type Descent struct {
-	// Rule computes the step from a gradient. The zero value is Plain.
+	// Rule computes the step from a gradient; 0 means Plain.
 	Rule Rule
 
 	// Rate is the learning rate α at the start and after restarts; 0 means 1e-3.
@@ -218,6 +218,7 @@ func (d *Descent) setDefaults() error {
 	if err := checkCounts(counts...); err != nil {
 		return err
 	}
+	defaultTo(&d.Rule, Plain)
 	if d.Rule < Plain || d.Rule > Adam {
 		return fmt.Errorf("%v, expected one of the rules", d.Rule)
 	}
@@ -290,12 +291,13 @@ func (r *descentRun) finished() Status {
 	return 0
 }
 
-// Rule computes the step from the gradient g of an update and the rate α.
+// Rule computes the step from the gradient g of an update and the rate α. The zero Rule is none of the rules, so that
+// learners can have a default.
 type Rule int
 
 const (
 	// Plain is steepest descent: x ← x − αg.
-	Plain Rule = iota
+	Plain Rule = iota + 1
 
 	// Momentum continues along past steps: v ← μv − αg, x ← x + v. Source: I. Sutskever, J. Martens, G. Dahl and G.
 	// Hinton, On the importance of initialization and momentum in deep learning (ICML 2013), equations 1 and 2.
@@ -326,7 +328,7 @@ func (r Rule) String() string {
 }
 
 // moments returns the number of vectors that the rule keeps between updates.
-func (r Rule) moments() int { return int(r) }
+func (r Rule) moments() int { return int(r - Plain) }
 
 // move makes the step for the gradient r.grad.
 func (r *descentRun) move() {

@@ -34,12 +34,13 @@ func TestDescentSettings(t *testing.T) {
 		"C = -1":                   {C: -1},
 		"C = NaN":                  {C: nan},
 		"C = 1e-309":               {C: 1e-309},
-		"rule 3":                   {Rule: 3},
+		"rule 4":                   {Rule: 4},
+		"rule -1":                  {Rule: -1},
 		"start of 0 variables":     {},
 		"start: x[1] is NaN":       {Init: func(_ int, x []float64) { x[1] = nan }},
 		"so far from 0":            {Init: func(_ int, x []float64) { x[1] = 1e200 }},
-		"0 restarts in 0 epochs":   {Resumption: Resumption[DescentState]{Resume: &DescentState{Terms: 1}}},
-		"0 terms, expected at":     {Resumption: Resumption[DescentState]{Resume: &DescentState{}}},
+		"0 restarts in 0 epochs":   {Resumption: Resumption[DescentState]{Resume: &DescentState{Rule: Plain, Terms: 1}}},
+		"0 terms, expected at":     {Resumption: Resumption[DescentState]{Resume: &DescentState{Rule: Plain}}},
 		"restart 1: start: x[0] i": {Patience: 1, Init: func(k int, x []float64) { x[0] = float64(k) / (1 - float64(k)) }, Cost: func([]float64) (float64, error) { return 7, nil }},
 	} {
 		r, err := d.Minimize(context.Background(), slope(2, 1, 1), nil)

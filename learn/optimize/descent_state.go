@@ -50,12 +50,12 @@ func (st *DescentState) AppendBinary(b []byte) ([]byte, error) {
 func (st *DescentState) UnmarshalBinary(data []byte) error { return readState(data, st) }
 
 func (st *DescentState) code(c *binarystate.Codec) {
-	rule, n := int(st.Rule), len(st.X)
+	rule, n := int(st.Rule-Plain), len(st.X) // counted from 0
 	c.Ints(&rule, &st.Terms, &st.Epoch, &st.Restart, &st.Updates, &st.idle, &st.Best.Epoch, &n)
 	c.Floats(&st.Rate, &st.TrainingCost, &st.lowest, &st.Best.TrainingCost, &st.Best.Validation)
 	c.Vectors(n, &st.X, &st.Best.X)
 	if c.Reading() {
-		st.Rule = Rule(rule)
+		st.Rule = Rule(rule) + Plain
 		st.moments = make([][]float64, min(max(st.Rule.moments(), 0), Adam.moments())) // validate refuses other rules
 	}
 	for i := range st.moments {

@@ -45,7 +45,7 @@ func checkFactor(name string, value float64, otherwise string) error {
 	return nil
 }
 
-func defaultTo[T int | float64](v *T, value T) {
+func defaultTo[T ~int | ~float64](v *T, value T) {
 	if *v == 0 {
 		*v = value
 	}

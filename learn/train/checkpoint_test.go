@@ -148,7 +148,7 @@ func TestUnfitCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	few := *p
-	few.Learner = LBFGS{C: 1000, Tolerance: 1e-13, Iterations: 25}
+	few.Learner = LBFGS{C: 1000, Tolerance: 1e-13, Iterations: 25, Restarts: -1}
 	net := *p
 	net.Learner = LBFGS{Architecture: Network(2, scorer.Tanh), C: 1000, Tolerance: 1e-13, Iterations: 25, Restarts: 3}
 	for want, c := range map[string]struct {

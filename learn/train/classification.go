@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -25,7 +26,7 @@ type Classification struct {
 	Ordinal    bool
 	Mapping    loss.Mapping // maps a grade to the value of its class
 	C          float64      // factor of the penalty ‖w‖²/C; must be positive
-	Iterations int          // largest number of iterations of L-BFGS; 0 means 1000
+	Iterations int          // largest number of iterations of L-BFGS; 0 means 2000
 	Tolerance  float64      // relative gap to the minimum at which to stop; 0 means 1e-6
 }
 
@@ -49,7 +50,7 @@ func (c Classification) Learn(ctx context.Context, t *Task) (*Learned, error) {
 	s := scorer.Classes{Features: d.Features, Values: values, Ordinal: c.Ordinal}
 	l := objective.NewLikelihood(d, s, level, c.C, t.Workers)
 	solver := optimize.LBFGS{
-		Memory: memory, MaxIterations: c.Iterations, StrongConvexity: l.StrongConvexity(), GapTolerance: c.Tolerance, Observe: t.observer(),
+		Memory: memory, MaxIterations: cmp.Or(c.Iterations, 2000), StrongConvexity: l.StrongConvexity(), GapTolerance: c.Tolerance, Observe: t.observer(),
 	}
 	result, err := solver.Minimize(ctx, l, make([]float64, l.Dim()))
 	if err != nil {
@@ -90,7 +91,7 @@ func (c TreeClassification) Learn(ctx context.Context, t *Task) (*Learned, error
 	if c.Trees.Refit {
 		return nil, BadProblem("found a classification whose trees are to be refitted, expected one that begins anew")
 	}
-	return Boosting{Rounds: c.Trees.Rounds, Patience: c.Trees.Patience, Start: c.start, setting: "trees"}.Learn(ctx, t)
+	return Boosting{Rounds: c.Trees.Rounds, Patience: c.Trees.patience(), Start: c.start, setting: "trees"}.Learn(ctx, t)
 }
 
 func (c TreeClassification) start(t *Task) (Booster, error) {

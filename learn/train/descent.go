@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,16 +20,17 @@ import (
 
 // Descent is stochastic gradient descent along the λ of one query after the other. It keeps the epoch with the best
 // value on the validation data. Without validation data it keeps the epoch with the lowest training cost. With
-// KeepLast it keeps the last epoch. The zero value takes plain steps with a linear scorer and no penalty.
+// KeepLast it keeps the last epoch. The zero value trains a linear scorer with the defaults of the catalogue's methods
+// (package method), but without a penalty: a good C depends on the loss.
 type Descent struct {
 	Architecture Architecture
-	C            float64 // factor of the penalty ‖w‖²/C; 0 means no penalty
-	Rule         optimize.Rule
-	Rate         float64 // initial learning rate; 0 means 1e-3
-	Epochs       int     // passes over all queries; 0 means 300
-	Batch        int     // queries per step; 0 means 1
-	Decay        float64 // factor of the learning rate after an epoch with a higher training cost; 0 means 0.8
-	Patience     int     // epochs without a lower training cost before a restart; 0 means no restarts
+	C            float64       // factor of the penalty ‖w‖²/C; 0 means no penalty
+	Rule         optimize.Rule // 0 means Adam
+	Rate         float64       // initial learning rate; 0 means 0.01
+	Epochs       int           // passes over all queries; 0 means 100
+	Batch        int           // queries per step; 0 means 1
+	Decay        float64       // factor of the learning rate after an epoch with a higher training cost, at most 1; 0 means 0.95
+	Patience     int           // epochs without a lower training cost before a restart; 0 means 50, and a negative number means no restarts
 	KeepLast     bool
 	Bag          int  // number of networks whose scores are averaged; 0 means 1
 	Redraw       bool // repeat the random draws of the loss before every epoch
@@ -129,19 +131,16 @@ func (r *descent) identity(s scorer.Scorer) string {
 func (r *descent) solver() (optimize.Descent, error) {
 	t := r.task
 	d := optimize.Descent{
-		Rule:      r.Rule,
-		Rate:      r.Rate,
+		Rule:      cmp.Or(r.Rule, optimize.Adam),
+		Rate:      cmp.Or(r.Rate, 0.01),
 		Batch:     r.Batch,
 		Workers:   t.Workers,
-		MaxEpochs: r.Epochs,
-		Decay:     r.Decay,
-		Patience:  r.Patience,
+		MaxEpochs: cmp.Or(r.Epochs, 100),
+		Decay:     cmp.Or(r.Decay, 0.95),
+		Patience:  cmp.Or(r.Patience, 50),
 		KeepLast:  r.KeepLast,
 		Init:      func(restart int, x []float64) { r.bag.setStart(x, t.Seed, restart) },
 		Shuffle:   func(epoch int) *rand.Rand { return random.Stream(t.Seed, "shuffle", strconv.Itoa(epoch)) },
-	}
-	if d.Patience == 0 {
-		d.Patience = -1
 	}
 	if r.Redraw {
 		d.Begin = r.risk.Redraw

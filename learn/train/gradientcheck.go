@@ -22,7 +22,9 @@ const (
 // or the value has the wrong sign. A few short queries are enough, because a wrong sign shows on all of them. The
 // check passes at the first query with a point where the loss does not rise. So kinks, noise and a λ that only
 // approximates the gradient pass. Losses with Traits.NonGradient are not checked. Losses of package loss are not
-// checked either, because tests check them.
+// checked either, because tests check them, except for loss.Numeric.
+//
+// checkGradient also sets p.numeric.
 func (p *Problem) checkGradient() error {
 	if p.Loss == nil || ownLoss(p.Loss) || p.Loss.Traits().NonGradient {
 		return nil
@@ -37,6 +39,7 @@ func (p *Problem) checkGradient() error {
 		if bound == nil || bound == loss.Nothing {
 			continue
 		}
+		p.numeric = loss.IsNumeric(bound)
 		points, up := risesAlong(bound, len(grades), random.Stream(p.Seed, "gradient check points", ""))
 		if up < points {
 			return nil
@@ -52,8 +55,11 @@ func (p *Problem) checkGradient() error {
 	return BadProblem("the loss %T: found a value that rises along λ at each of %d points of %d queries, expected it to fall: λ is minus the gradient of the value (or Traits.NonGradient)", p.Loss, rises, queries)
 }
 
-// ownLoss reports whether the type of l is of package loss or of a package below it.
+// ownLoss reports whether the type of l is of package loss or of a package below it. A loss.Numeric is the caller's.
 func ownLoss(l loss.Loss) bool {
+	if _, ok := l.(loss.Numeric); ok {
+		return false
+	}
 	own := reflect.TypeFor[loss.Traits]().PkgPath()
 	t := reflect.TypeOf(l)
 	if t.Kind() == reflect.Pointer {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,13 +82,14 @@ const memory = 50
 
 // LBFGS minimises the regularised empirical risk Σ loss + ‖w‖²/C. It minimises a convex risk once, from w = 0, to a
 // certified gap. It minimises any other risk from several starting points, and returns the lowest minimum. The loss
-// must have a gradient. The zero value minimises the risk of a linear scorer without a penalty.
+// must have a gradient. The zero value trains a linear scorer with the defaults of the catalogue's methods (package
+// method), but without a penalty: a good C depends on the loss.
 type LBFGS struct {
 	Architecture Architecture
 	C            float64 // factor of the penalty ‖w‖²/C; 0 means no penalty
-	Iterations   int     // largest number of iterations per start; 0 means 1000
-	Tolerance    float64 // relative gap (convex risk) or decrease (otherwise) at which to stop; 0 means 1e-6 and 1e-9
-	Restarts     int     // random starts after the first if the risk is not convex
+	Iterations   int     // largest number of iterations per start; 0 means 500
+	Tolerance    float64 // relative gap (convex risk) or decrease (otherwise) at which to stop; 0 means 1e-6
+	Restarts     int     // random starts after the first if the risk is not convex; 0 means 5, and a negative number means none
 }
 
 // Learn implements Learner. It writes checkpoints.
@@ -167,16 +169,16 @@ func (m *minimization) solver(l LBFGS, risk *objective.Risk) (optimize.Multistar
 // loss is convex in the parameters.
 func (l LBFGS) solver(p *Problem, s scorer.Scorer, strongConvexity float64) optimize.Multistart {
 	solver := optimize.Multistart{
-		Solver: optimize.LBFGS{Memory: memory, MaxIterations: l.Iterations},
+		Solver: optimize.LBFGS{Memory: memory, MaxIterations: cmp.Or(l.Iterations, 500)},
 		Starts: 1,
 		Init:   func(start int, x []float64) { setStart(x, s, p.Seed, 0, start) },
 	}
 	if p.Loss.Traits().Convex && isLinear(s) {
 		solver.Solver.StrongConvexity = strongConvexity
-		solver.Solver.GapTolerance = l.Tolerance
+		solver.Solver.GapTolerance = cmp.Or(l.Tolerance, 1e-6)
 	} else {
-		solver.Solver.FunctionTolerance = l.Tolerance
-		solver.Starts += l.Restarts
+		solver.Solver.FunctionTolerance = cmp.Or(l.Tolerance, 1e-6)
+		solver.Starts += max(0, cmp.Or(l.Restarts, 5))
 	}
 	return solver
 }

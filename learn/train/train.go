@@ -132,6 +132,7 @@ type Problem struct {
 	pipeline *transform.Pipeline
 
 	streaming bool // features are prepared each time they are read
+	numeric   bool // λ of the loss are numerical; set by checkGradient
 }
 
 // Learner searches for a ranking function.
@@ -293,6 +294,9 @@ func (p *Problem) model(l *Learned) *model.Model {
 	t.Fingerprint, t.Seen, t.Summary = p.Data.Fingerprint(), p.Data.QuerySet(), p.Data.Summary()
 	t.Queries, t.Documents, t.Used = len(p.Data.Queries), p.Data.Docs(), l.Used
 	t.Weighted = weightsOf(p.Data)
+	if p.numeric {
+		t.Lambda = "numerical"
+	}
 	if p.Initial != nil {
 		t.Continued = p.Initial.Origin()
 		t.Seen = t.Seen.Union(p.Initial.Training.Seen)

@@ -127,8 +127,8 @@ const (
 // Dropout configures the dropout of DARTTrees.
 type Dropout struct {
 	Rate float64 // probability that a tree is dropped in a round; 0 means 0.1
-	Skip float64 // probability that a round drops no tree
-	Most int     // largest number of trees dropped in a round; 0 means no limit
+	Skip float64 // probability that a round drops no tree; 0 means 0.5, and a negative number means 0
+	Most int     // largest number of trees dropped in a round; 0 means 50, and a negative number means no limit
 
 	// EqualWeight gives the new tree the weight of all dropped trees together. With a rate η and k dropped trees, the
 	// new tree's factor is η/(1+η), and the weights of the dropped trees are multiplied by 1/(1+η). Otherwise the new
@@ -145,10 +145,8 @@ func (l *Trees) checkSum() error {
 		return BadProblem("found the sum of trees %d, expected %d to %d", l.Sum, GradientTrees, ForestTrees)
 	case !(d.Rate >= 0 && d.Rate <= 1):
 		return BadProblem("found the dropout %v, expected a probability from 0 to 1", d.Rate)
-	case !(d.Skip >= 0 && d.Skip <= 1):
-		return BadProblem("found the probability %v of a round without dropout, expected one from 0 to 1", d.Skip)
-	case d.Most < 0:
-		return BadProblem("found %d trees left out at most, expected a positive number, or 0 for any", d.Most)
+	case !(d.Skip <= 1):
+		return BadProblem("found the probability %v of a round without dropout, expected one up to 1", d.Skip)
 	case l.Sum != GradientTrees && l.Leaves > mostTableLeaves:
 		return BadProblem("found %d leaves, expected at most %d for trees whose weights change", l.Leaves, mostTableLeaves)
 	case l.Sum == ForestTrees && l.gradientSampled():

@@ -81,7 +81,7 @@ func plain(t *testing.T, d *dataset.Dataset, l loss.Loss, o tree.Options) (*obje
 	return f, g
 }
 
-var fewLeaves = tree.Options{Leaves: 5, LeafCurvature: 1e-3}
+var fewLeaves = tree.Options{Leaves: 5, LeafDocuments: 1, LeafCurvature: 1e-3}
 
 // Claim: DART is what its paper says: each tree is fitted to the scores of the trees that are
 // not left out, and the weights of these and of the new one are those of the formula.
@@ -285,7 +285,7 @@ func TestTreeSumsResume(t *testing.T) {
 func TestBagMembersEnd(t *testing.T) {
 	p := interruptible(t)
 	p.Valid = nil
-	p.Learner = Trees{Rounds: 40, Rate: 1, Bag: 3, QueryFraction: 0.5, Options: tree.Options{Leaves: 4, LeafCurvature: 1e-3}}
+	p.Learner = Trees{Rounds: 40, Rate: 1, Bag: 3, QueryFraction: 0.5, Options: tree.Options{Leaves: 4, LeafDocuments: 1, LeafCurvature: 1e-3}}
 	m, err := Run(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
@@ -303,7 +303,6 @@ func TestTreeSumsRefuse(t *testing.T) {
 		"found the sum of trees 3":                {Sum: 3},
 		"found the dropout 2":                     {Sum: DARTTrees, Dropout: Dropout{Rate: 2}},
 		"found the probability NaN of a round":    {Sum: DARTTrees, Dropout: Dropout{Skip: math.NaN()}},
-		"found -1 trees left out":                 {Sum: DARTTrees, Dropout: Dropout{Most: -1}},
 		"found 65537 leaves":                      {Sum: DARTTrees, Options: tree.Options{Leaves: 65537}},
 		"sampled by their gradients":              {Sum: ForestTrees, GOSSTop: 0.2},
 		"found a bag of -1":                       {Bag: -1},

@@ -20,11 +20,12 @@ import (
 // (Friedman, Greedy Function Approximation, Annals of Statistics 2001). If the loss has second derivatives by score
 // (loss.Diagonal), and Steps allows it, the step is a Newton step (Chen and Guestrin, XGBoost, KDD 2016). Otherwise the
 // step goes along λ, with a line search if λ is the gradient of the loss. The model has the trees up to the best round
-// on the validation data, or all trees without validation data. Trees writes checkpoints.
+// on the validation data, or all trees without validation data. Trees writes checkpoints. The zero value has the
+// defaults of the catalogue's methods (package method).
 type Trees struct {
 	Rounds   int     // number of trees at most; 0 means 300
-	Patience int     // training stops after this many rounds without a better validation value; 0 means never
-	Rate     float64 // learning rate; 0 means 0.1
+	Patience int     // training stops after this many rounds without a better validation value; 0 means 100, and a negative number means never
+	Rate     float64 // learning rate; 0 means 0.05
 	Bins     int     // number of bins per feature, 2 to 255; 0 means 255
 
 	// QueryFraction is the share of queries sampled for each tree, and DocumentFraction is the share of their
@@ -58,7 +59,9 @@ type Trees struct {
 	// Steps selects Newton steps or steps along λ. The default is Newton steps if the loss has second derivatives.
 	Steps Steps
 
-	tree.Options // a Leaves of 0 means 15; Learn sets Workers
+	// Options of 0 have other meanings than in package tree: Leaves means 15, LeafDocuments 20, LeafCurvature 1e-3 and
+	// CategorySmoothing 10. A negative LeafCurvature or CategorySmoothing means 0. Learn sets Workers.
+	tree.Options
 }
 
 // Streams implements Streamer. Histograms need only the codes of the features, which are in memory. Exact splits need
@@ -81,7 +84,7 @@ func (l Trees) Learn(ctx context.Context, t *Task) (*Learned, error) {
 		l.complete(t)
 		return l.refit(ctx, t)
 	}
-	return Boosting{Rounds: l.Rounds, Patience: l.Patience, Start: l.start, setting: "trees"}.Learn(ctx, t)
+	return Boosting{Rounds: l.Rounds, Patience: l.patience(), Start: l.start, setting: "trees"}.Learn(ctx, t)
 }
 
 // checkSigns returns a *ProblemError if the number of monotone signs is neither 0 nor the number of features.
@@ -167,11 +170,18 @@ func (m *treeMean) grow(t *Task, base []float64) error {
 	return nil
 }
 
-// complete replaces settings of 0 by their defaults.
+// patience returns Patience as Boosting has it, where 0 means never.
+func (l *Trees) patience() int { return max(0, cmp.Or(l.Patience, 100)) }
+
+// complete replaces settings of 0 by their defaults, and negative settings by 0. A second call would change the latter.
 func (l *Trees) complete(t *Task) {
-	l.Rate, l.Bins, l.Leaves = cmp.Or(l.Rate, 0.1), cmp.Or(l.Bins, tree.MaxBins), cmp.Or(l.Leaves, 15)
+	l.Rate, l.Bins, l.Leaves = cmp.Or(l.Rate, 0.05), cmp.Or(l.Bins, tree.MaxBins), cmp.Or(l.Leaves, 15)
+	l.LeafDocuments, l.LeafCurvature = cmp.Or(l.LeafDocuments, 20), max(0, cmp.Or(l.LeafCurvature, 1e-3))
+	l.CategorySmoothing = max(0, cmp.Or(l.CategorySmoothing, 10))
 	l.QueryFraction, l.FeatureFraction = cmp.Or(l.QueryFraction, 1), cmp.Or(l.FeatureFraction, 1)
-	l.DocumentFraction, l.Dropout.Rate = cmp.Or(l.DocumentFraction, 1), cmp.Or(l.Dropout.Rate, 0.1)
+	l.DocumentFraction = cmp.Or(l.DocumentFraction, 1)
+	l.Dropout.Rate, l.Dropout.Skip = cmp.Or(l.Dropout.Rate, 0.1), max(0, cmp.Or(l.Dropout.Skip, 0.5))
+	l.Dropout.Most = max(0, cmp.Or(l.Dropout.Most, 50))
 	if l.GOSSRest == 0 {
 		l.GOSSTop = cmp.Or(l.GOSSTop, 1)
 	}

@@ -180,7 +180,6 @@ func TestTreesRefuse(t *testing.T) {
 		"document fraction": {Loss: loss.RankNet{}, Learner: Trees{DocumentFraction: 1.1, Options: leaves}},
 		"top documents":     {Loss: loss.RankNet{}, Learner: Trees{GOSSTop: 0.6, GOSSRest: 0.5, Options: leaves}},
 		"two samplings":     {Loss: loss.RankNet{}, Learner: Trees{GOSSTop: 0.2, GOSSRest: 0.1, DocumentFraction: 0.5, Options: leaves}},
-		"patience":          {Loss: loss.RankNet{}, Learner: Trees{Patience: -1, Options: leaves}},
 	} {
 		p.Data = d
 		if _, err := Run(context.Background(), &p); err == nil {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/learn/loss"
+	"github.com/listwise/listwise/learn/optimize"
+	"github.com/listwise/listwise/learn/tree"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/model/scorer"
 )
@@ -33,6 +35,12 @@ func (fewRounds) Queries() int { return 1 }
 // Claim: the zero value of every learner learns what its documentation says, or says what
 // it lacks.
 func TestZeroLearners(t *testing.T) {
+	fullTrees := Trees{
+		Rounds: 300, Patience: 100, Rate: 0.05, Bins: 255, QueryFraction: 1, FeatureFraction: 1, DocumentFraction: 1, GOSSTop: 1, Bag: 1,
+		Options: tree.Options{Leaves: 15, LeafDocuments: 20, LeafCurvature: 1e-3, CategorySmoothing: 10},
+	}
+	dart := fullTrees
+	dart.Rounds, dart.Sum, dart.Dropout = 60, DARTTrees, Dropout{Rate: 0.1, Skip: 0.5, Most: 50}
 	rounds := 0
 	counting := func(*Task) (Booster, error) { return fewRounds{rounds: &rounds}, nil }
 	for name, c := range map[string]struct {
@@ -40,8 +48,14 @@ func TestZeroLearners(t *testing.T) {
 		zero, full Learner // full has the defaults written out
 		want       string  // part of zero's error
 	}{
-		"lbfgs":   {loss.RankNet{}, LBFGS{}, LBFGS{Architecture: Linear, Iterations: 1000, Tolerance: 1e-9}, ""},
-		"descent": {loss.RankNet{}, Descent{}, Descent{Architecture: Linear, Rate: 1e-3, Epochs: 300, Batch: 1, Decay: 0.8, Bag: 1}, ""},
+		"lbfgs":   {loss.RankNet{}, LBFGS{}, LBFGS{Architecture: Linear, Iterations: 500, Tolerance: 1e-6}, ""},
+		"descent": {loss.RankNet{}, Descent{}, Descent{Architecture: Linear, Rule: optimize.Adam, Rate: 0.01, Epochs: 100, Batch: 1, Decay: 0.95, Patience: 50, Bag: 1}, ""},
+		"restarts": {
+			loss.RankCosine{}, LBFGS{Architecture: Network(2, scorer.Tanh)},
+			LBFGS{Architecture: Network(2, scorer.Tanh), Iterations: 500, Tolerance: 1e-6, Restarts: 5}, "",
+		},
+		"trees":   {loss.RankNet{}, Trees{}, fullTrees, ""},
+		"dart":    {loss.RankNet{}, Trees{Rounds: 60, Sum: DARTTrees}, dart, ""},
 		"newton":  {loss.RankSVM{Squared: true}, Newton{}, Newton{Tolerance: 1e-6, Iterations: 200}, ""},
 		"planes":  {loss.RankSVM{}, Planes{}, Planes{Tolerance: 1e-6, Iterations: 10000}, ""},
 		"n-slack": {loss.RankSVM{}, Planes{PerQuery: true}, Planes{PerQuery: true, Tolerance: 1e-6, Iterations: 10000}, ""},

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/model/fuse"
 	"github.com/listwise/listwise/tune"
@@ -36,6 +37,10 @@ const DefaultMembers = 12
 type Config struct {
 	Tune tune.Config
 	Data *dataset.Dataset
+
+	// Methods are methods to try besides those of the catalogue, such as those of [method.Gradient]. The first trials
+	// are one of each method and kind of scorer.
+	Methods []*method.Method
 
 	// Valid, if not nil, contains validation data. If one part validates, only Valid is used for validation. Otherwise
 	// the queries of Valid are added to Data.
@@ -272,7 +277,7 @@ func (r *run) open(folds []tune.Fold) (*search, error) {
 	}
 	s := &search{run: r, session: session, config: session.Config()}
 	s.pool = newPool(&s.config, r.Target != nil)
-	for _, p := range portfolio {
+	for _, p := range slices.Concat(s.own(), portfolio) {
 		if slices.ContainsFunc(r.families, func(f *family) bool { return f.name == p.family() }) {
 			s.planned = append(s.planned, p)
 		}

@@ -100,6 +100,20 @@ var choices = map[string]map[string][]string{
 	},
 }
 
+// own returns the first trials of the methods besides those of the catalogue.
+func (c *Config) own() (trials []planned) {
+	for _, m := range c.Methods {
+		for _, kind := range m.Scorers() {
+			p := planned{m.Name, kind, scaled, nil}
+			if kind == "trees" {
+				p.form, p.set = raw, symmetric
+			}
+			trials = append(trials, p)
+		}
+	}
+	return trials
+}
+
 // family is a method with a kind of scorer and a form of the features.
 type family struct {
 	entry      int // index of the family's entry in the configuration of package tune
@@ -110,8 +124,8 @@ type family struct {
 	drawn      []method.Values     // the settings of its trials, in order
 }
 
-// catalogue returns all families, beginning with the families of the portfolio, and their entries. It omits families
-// whose models the target cannot run.
+// catalogue returns all families, beginning with those of Methods and of the portfolio, and their entries. It omits
+// families whose models the target cannot run.
 func (c *Config) catalogue() (all []*family, entries []tune.Entry, err error) {
 	add := func(m *method.Method, kind string, f form) error {
 		name := m.Name + "." + kind + "." + f.name
@@ -128,6 +142,24 @@ func (c *Config) catalogue() (all []*family, entries []tune.Entry, err error) {
 		entries = append(entries, e)
 		return nil
 	}
+	addAll := func(m *method.Method) error {
+		for _, kind := range m.Scorers() {
+			for _, f := range formsOf(kind) {
+				if err := add(m, kind, f); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for i, m := range c.Methods {
+		if _, err := method.Lookup(m.Name); err == nil || slices.ContainsFunc(c.Methods[:i], func(o *method.Method) bool { return o.Name == m.Name }) {
+			return nil, nil, fmt.Errorf("found the method %s twice, expected different names, which the catalogue does not have", m.Name)
+		}
+		if err := addAll(m); err != nil {
+			return nil, nil, err
+		}
+	}
 	for _, p := range portfolio {
 		m, err := method.Lookup(p.method)
 		if err == nil {
@@ -139,15 +171,11 @@ func (c *Config) catalogue() (all []*family, entries []tune.Entry, err error) {
 	}
 	for _, name := range others {
 		m, err := method.Lookup(name)
+		if err == nil {
+			err = addAll(m)
+		}
 		if err != nil {
 			return nil, nil, err
-		}
-		for _, kind := range m.Scorers() {
-			for _, f := range formsOf(kind) {
-				if err := add(m, kind, f); err != nil {
-					return nil, nil, err
-				}
-			}
 		}
 	}
 	return all, entries, nil

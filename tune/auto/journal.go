@@ -36,6 +36,9 @@ func (s *search) key() string {
 	for i := range c.Folds {
 		parts = append(parts, c.Folds[i].Train.Fingerprint(), c.Folds[i].Valid.Fingerprint())
 	}
+	for _, m := range r.Methods {
+		parts = append(parts, m.Identity())
+	}
 	for _, f := range r.families {
 		parts = append(parts, f.name, f.grid)
 	}
