@@ -4,6 +4,7 @@
 // The package is a small interface to other packages of this module, which can be used directly. A
 // method of the catalogue (package method), or the caller's own loss and learner (package train),
 // learns from a data set (package dataset). The result is a model (package model), which scores
-// documents. Package measure measures rankings, package tune chooses settings, and package stats
-// compares systems. docs/architecture.md describes the whole.
+// documents: [model.Model.BindNames] ranks values of the caller's own types. Package measure measures
+// rankings, package tune chooses settings, package stats compares systems, and package serve ranks
+// over HTTP. The folder examples has short programs. docs/architecture.md describes the whole.
 package listwise

@@ -28,7 +28,7 @@ func main() {
 	check(err)
 	defer s.Close()
 
-	// The program routes requests to the service, and has the metrics of the service beside its own.
+	// The program routes requests to the service and registers the metrics of the service with its own.
 	metrics, mux := prometheus.NewRegistry(), http.NewServeMux()
 	metrics.MustRegister(s.Collector())
 	mux.Handle("/v1/", s)

@@ -37,7 +37,7 @@ func main() {
 	defer data.Close()
 	fmt.Printf("features: %d KiB, limit: %d KiB, streamed: %t\n", c.Documents*c.Features*4>>10, limit>>10, data.Streamed())
 
-	// Train and score as usual. The weights have the same bits as those of a training in memory.
+	// Train and score as usual. The weights have the same bits as after a training in memory.
 	streamed, err := listwise.Train(context.Background(), data, listwise.Options{Method: "listnet"})
 	check(err)
 	scores, err := streamed.Score(data)
