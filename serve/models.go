@@ -16,7 +16,8 @@ import (
 	"github.com/listwise/listwise/serve/rankjson"
 )
 
-// Absent is the value of a feature that a lenient request omits.
+// Absent is the value of a feature that a lenient request omits; see Config.Lenient. "" means
+// AbsentByModel.
 type Absent string
 
 // The values of [Absent].
@@ -24,8 +25,8 @@ const (
 	// AbsentByModel makes omitted features missing if the model has feature names. Otherwise, it
 	// uses the model's rule for absent features, which is 0 or missing.
 	AbsentByModel Absent = "model"
-	AbsentZero    Absent = "zero"
-	AbsentMissing Absent = "missing"
+	AbsentZero    Absent = "zero"    // omitted features are 0
+	AbsentMissing Absent = "missing" // omitted features are missing values
 )
 
 // Loaded is a model that the server uses. It is immutable.

@@ -57,7 +57,7 @@ type Config struct {
 	LocalHost bool                // refuses requests for hosts other than this machine
 
 	Limits  Limits
-	Lenient bool   // default for requests without "lenient"
+	Lenient bool   // requests may omit features and have unknown ones, unless they say "lenient": false
 	Absent  Absent // value of a feature that a lenient request omits
 
 	Log *slog.Logger // nil means no log
