@@ -19,12 +19,13 @@ import (
 	"github.com/listwise/listwise/serve"
 )
 
-// embedded has openapi.json, which is no model.
+// embedded has a model, which was written by hand, and openapi.json, which is no model.
 //
-//go:embed openapi.json
+//go:embed testdata/model.json openapi.json
 var embedded embed.FS
 
-// Claim: a model ranks the same, with the same version, from a file, from a file system and from memory.
+// Claim: a model ranks the same, with the same version, from a file, from a file system and from memory. The version of
+// a file with other bytes differs.
 func TestSources(t *testing.T) {
 	m := linear(1, 2, -1)
 	path := save(t, m)
@@ -38,6 +39,7 @@ func TestSources(t *testing.T) {
 		{FS: os.DirFS(filepath.Dir(path)), Path: "m.json"},
 		{FS: fstest.MapFS{"models/m.json": {Data: text}}, Path: "models/m.json"},
 		{Model: m},
+		{FS: embedded, Path: "testdata/model.json"},
 	} {
 		source.Name = "web"
 		s := newServer(t, serve.Config{Models: []serve.Source{source}})
@@ -46,13 +48,20 @@ func TestSources(t *testing.T) {
 			t.Fatal(code, got)
 		}
 		answers = append(answers, got)
-		if err := s.Reload(true); err != nil {
+		before, _ := s.Snapshot().Find("web")
+		if err := s.Reload(false); err != nil {
 			t.Errorf("reload: %v", err)
 		}
+		if after, _ := s.Snapshot().Find("web"); after != before {
+			t.Error("an unchanged model was loaded again")
+		}
+		if err := s.Reload(true); err != nil {
+			t.Errorf("reload of all: %v", err)
+		}
 	}
-	for _, got := range answers {
-		if got != answers[0] || !strings.Contains(got, `"id":"b","rank":1,"score":2`) {
-			t.Errorf("the answer is %s, from a file %s", got, answers[0])
+	for i, got := range answers {
+		if same := got == answers[0]; same != (i < len(answers)-1) || !strings.Contains(got, `"ranking":[{"id":"b","rank":1,"score":2}`) {
+			t.Errorf("answer %d is %s, from a file %s", i, got, answers[0])
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -48,7 +49,7 @@ func main() {
 func show(r *http.Response, err error) {
 	check(err)
 	body, err := io.ReadAll(r.Body)
-	check(err)
+	check(errors.Join(err, r.Body.Close()))
 	for _, found := range regexp.MustCompile(`"ranking":.*?,"rank":\d+|listwise_documents_total{.*`).FindAllString(string(body), -1) {
 		fmt.Println(found)
 	}

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -20,7 +21,6 @@ const limit = 1 << 20 // bytes of memory for data
 func main() {
 	dir, err := os.MkdirTemp("", "stream")
 	check(err)
-	defer os.RemoveAll(dir)
 	text, cache := filepath.Join(dir, "train.txt"), filepath.Join(dir, "train.lwd")
 	shape, err := synth.Lookup("mq2008")
 	check(err)
@@ -34,7 +34,6 @@ func main() {
 	// Open the cache. A data set above the limit is streamed: Queries[i].X is nil, and Reader reads the queries.
 	data, err := datafile.Open(cache, dataset.Options{Stream: true, MaxBytes: limit})
 	check(err)
-	defer data.Close()
 	fmt.Printf("features: %d KiB, limit: %d KiB, streamed: %t\n", c.Documents*c.Features*4>>10, limit>>10, data.Streamed())
 
 	// Train and score as usual. The weights have the same bits as after a training in memory.
@@ -47,6 +46,7 @@ func main() {
 	inMemory, err := listwise.Train(context.Background(), whole, listwise.Options{Method: "listnet"})
 	check(err)
 	fmt.Printf("%d scores; same weights as in memory: %t\n", len(scores), slices.Equal(streamed.Params, inMemory.Params))
+	check(errors.Join(data.Close(), os.RemoveAll(dir)))
 }
 
 func check(err error) {
