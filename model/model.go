@@ -38,9 +38,9 @@ type Model struct {
 	Normalization   dataset.Normalization // applied per query before scoring, after Transforms
 	Categories      []*dataset.Categories // categories by feature, nil for a numeric feature; the scorer sees a category's code; may be shorter than the features
 	Views           dataset.Views         // forms of the features that the scorer sees, computed after Normalization; nil: the features themselves
-	Training        Training
-	Scorer          scorer.Scorer
-	Params          []float64 // parameters of Scorer
+	Training        Training              // data and course of the training
+	Scorer          scorer.Scorer         // the function that scores documents
+	Params          []float64             // parameters of Scorer
 }
 
 // Training describes the training data and the course of training.
@@ -107,7 +107,7 @@ type Divided struct {
 
 // Origin identifies a model from which another training continued.
 type Origin struct {
-	Method      string `json:"method"`
+	Method      string `json:"method"`      // as in Model
 	Fingerprint string `json:"fingerprint"` // of the model's training data
 	Seed        uint64 `json:"seed"`        // of its training
 	Iterations  int    `json:"iterations"`  // as in its Training

@@ -31,11 +31,11 @@ const (
 
 // Loaded is a model that the server uses. It is immutable.
 type Loaded struct {
-	Name    string // the name of its [Source]
-	Version string // the first 12 hexadecimal digits of the SHA-256 of the file's bytes
-	Model   *model.Model
-	Notes   []string  // assumptions made when reading a file of another system
-	Since   time.Time // when the model was loaded
+	Name    string       // the name of its [Source]
+	Version string       // the first 12 hexadecimal digits of the SHA-256 of the file's bytes
+	Model   *model.Model // must not be changed
+	Notes   []string     // assumptions made when reading a file of another system
+	Since   time.Time    // when the model was loaded
 
 	file   fileState
 	schema rankjson.Schema

@@ -31,7 +31,7 @@ import (
 
 // Config configures a server. Only Models is required.
 type Config struct {
-	Models  []Source
+	Models  []Source          // at least one, with different names
 	Aliases map[string]string // alternative names of models, by alias
 
 	// Backgrounds has the background documents of models, by model name. Contributions and drift
@@ -39,7 +39,7 @@ type Config struct {
 	// each query.
 	Backgrounds map[string]*dataset.Dataset
 
-	Experiments []Experiment
+	Experiments []Experiment        // comparisons of models in use
 	Shadows     map[string][]string // by model name, the models that also score its requests; their rankings are only logged
 	Records     *experiment.Log     // log of the rankings of experiments; nil means no log
 
@@ -56,7 +56,7 @@ type Config struct {
 	Clients   map[string][]string // by model name, the names of the client certificates that may use the model; without an entry, all clients may
 	LocalHost bool                // refuses requests for hosts other than this machine
 
-	Limits  Limits
+	Limits  Limits // of requests
 	Lenient bool   // requests may omit features and have unknown ones, unless they say "lenient": false
 	Absent  Absent // value of a feature that a lenient request omits
 
