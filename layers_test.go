@@ -60,9 +60,12 @@ func folderOf(pkg string) string {
 
 // mayImport reports whether a package may import a path.
 func mayImport(pkg, path string) bool {
+	if path == module {
+		return layerOf(".") > layerOf(pkg)
+	}
 	own, ok := strings.CutPrefix(path, module+"/")
 	if !ok {
-		return path != module && allowed(heavy[pkg], path)
+		return allowed(heavy[pkg], path)
 	}
 	return folderOf(own) == folderOf(pkg) || layerOf(own) > layerOf(pkg)
 }
