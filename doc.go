@@ -3,8 +3,9 @@
 //
 // The package is a small interface to other packages of this module, which can be used directly. A
 // method (package method), of the catalogue or with the caller's own loss, learns from a data set
-// (package dataset); package train takes the caller's own learner, too. The result is a model
-// (package model), which scores documents. Package measure measures rankings, package tune chooses
-// settings, and package stats compares systems. The programs in examples show each of these, and
+// (package dataset). Package train also takes the caller's own learner. The result is a model
+// (package model), which scores documents: [model.Model.BindNames] ranks values of the caller's own
+// types. Package measure measures rankings, package tune chooses settings, package stats compares
+// systems, and package serve ranks over HTTP. The folder examples has short programs.
 // docs/architecture.md describes the whole.
 package listwise

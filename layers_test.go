@@ -38,6 +38,7 @@ var heavy = map[string][]string{
 	"dataset/internal/parquet":     {"github.com/parquet-go/parquet-go", "github.com/klauspost/compress", "github.com/andybalholm/brotli", "github.com/pierrec/lz4"},
 	"model/interchange":            {"google.golang.org/protobuf/encoding/protowire"},
 	"serve":                        {"github.com/prometheus/client_golang", "golang.org/x/net/netutil"},
+	"examples/serve":               {"github.com/prometheus/client_golang"},
 	"tune/runs":                    {"modernc.org/sqlite", "golang.org/x/sys/windows"},
 	"app/papers":                   {"golang.org/x/sys"},
 	"app/bench":                    {"golang.org/x/sys"},
@@ -59,9 +60,12 @@ func folderOf(pkg string) string {
 
 // mayImport reports whether a package may import a path.
 func mayImport(pkg, path string) bool {
+	if path == module {
+		return layerOf(".") > layerOf(pkg)
+	}
 	own, ok := strings.CutPrefix(path, module+"/")
 	if !ok {
-		return path != module && allowed(heavy[pkg], path)
+		return allowed(heavy[pkg], path)
 	}
 	return folderOf(own) == folderOf(pkg) || layerOf(own) > layerOf(pkg)
 }

@@ -3,9 +3,7 @@ package listwise
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/transform"
@@ -101,8 +99,8 @@ func Load(path string) (*Model, error) { return model.Load(path) }
 // unless the model was trained with a rule for missing values. An infinite feature is an error.
 // Errors number documents and features from 1.
 //
-// Rank is safe for concurrent use. [Model.ScoreQuery] returns the scores and does not copy the
-// features.
+// Rank is safe for concurrent use. [Model.BindNames] ranks documents of the caller's own types, by the
+// names of their features, without allocation. [Model.ScoreQuery] returns the scores.
 func Rank(m *Model, documents [][]float32) ([]int, error) {
 	var x []float32
 	for i, features := range documents {
@@ -111,17 +109,9 @@ func Rank(m *Model, documents [][]float32) ([]int, error) {
 		}
 		x = append(x, features...)
 	}
-	scores, order := make([]float64, len(documents)), make([]int, len(documents))
-	for i := range order {
-		order[i] = i
-	}
-	err := m.ScoreQuery(scores, x)
-	if errors.Is(err, model.ErrSingleDocument) {
-		return order, nil // a single document has only one ranking
-	}
-	if err != nil {
+	scores := make([]float64, len(documents))
+	if err := m.ScoreWhole(scores, x); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-	return order, nil
+	return model.AppendOrder(make([]int, 0, len(documents)), scores), nil
 }

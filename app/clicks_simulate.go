@@ -2,13 +2,11 @@ package app
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -216,29 +214,17 @@ func (f *simulateFlags) queries(ctx context.Context, env *environment, paths []s
 	if d, err = f.withRoom(ctx, env, f.data, d, opts); err != nil {
 		return nil, err
 	}
-	queries := make([]simulate.Query, len(d.Queries))
-	for i := range d.Queries {
-		q := &d.Queries[i]
-		queries[i] = simulate.Query{ID: q.ID, Grades: q.Grades}
-		for k := range q.Len() {
-			queries[i].Docs = append(queries[i].Docs, cmp.Or(q.DocID(k), strconv.Itoa(k+1)))
-		}
-	}
+	scores := make([][]float64, len(models))
 	for k, m := range models {
-		var scores []float64
 		err := env.during("scoring "+f.data, func() (err error) {
-			scores, err = f.scores(m, paths[k], d)
+			scores[k], err = f.scores(m, paths[k], d)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		for i := range d.Queries {
-			from := d.Queries[i].Start
-			queries[i].Scores = append(queries[i].Scores, scores[from:from+d.Queries[i].Len()])
-		}
 	}
-	return queries, nil
+	return simulate.Queries(d, scores...), nil
 }
 
 // scores returns a model's scores.

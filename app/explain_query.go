@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/suggest"
+	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/model/explain"
 )
 
@@ -97,7 +97,7 @@ type queryExplainedJSON struct {
 // ranksOf returns the ranks of documents by descending score, from 1, and the documents in this
 // order. Tied documents keep the order of the data.
 func ranksOf(scores []float64) (ranks, order []int) {
-	order, ranks = descending(scores), make([]int, len(scores))
+	order, ranks = model.AppendOrder(nil, scores), make([]int, len(scores))
 	for rank, doc := range order {
 		ranks[doc] = rank + 1
 	}
@@ -123,18 +123,7 @@ func (e *explaining) json(q *dataset.Query, x *explain.Query, doc, rank int) exp
 }
 
 // bySize returns the indices of values by descending magnitude.
-func bySize(values []float64) []int { return descending(mapped(values, math.Abs)) }
-
-// descending returns the indices of values from the largest to the smallest. Equal values keep
-// their order.
-func descending(values []float64) []int {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
-	return order
-}
+func bySize(values []float64) []int { return model.AppendOrder(nil, mapped(values, math.Abs)) }
 
 func (e *explaining) documents(q *dataset.Query, x *explain.Query) error {
 	ranks, order := ranksOf(x.Scores)

@@ -13,7 +13,7 @@ import (
 type Blocks struct {
 	Features     int      // number of columns of X
 	FeatureNames []string // one per column, or nil
-	Warnings     []string
+	Warnings     []string // see [Dataset]
 
 	X      []float32 // row-major, documents × Features; best allocated by internal/block
 	Grades []float64 // one per document
@@ -140,8 +140,8 @@ func (d *Dataset) KeepsDocIDs() bool {
 // that of document 0 begins at base. In this form an identifier takes four bytes besides its text, and no
 // pointer. The zero value has no identifiers.
 type DocIDs struct {
-	Text string
-	End  []uint32 // nil if there are no identifiers
+	Text string   // all identifiers, one after the other
+	End  []uint32 // the end of each in Text; nil if there are no identifiers
 	base uint32
 }
 

@@ -17,8 +17,8 @@ import (
 // Without Texts and Numbers any value is accepted, because the model does not use the feature. A text is then
 // 0.
 type Categories struct {
-	Texts   []string
-	Numbers []float64
+	Texts   []string  // the categories if they are texts, otherwise nil
+	Numbers []float64 // the categories if they are numbers, otherwise nil
 
 	texts   map[string]float32  // value in the data for each text
 	numbers map[float32]float32 // code of each number

@@ -60,8 +60,8 @@ func (p ConflictPolicy) MarshalText() ([]byte, error) { return []byte(p.String()
 
 // CleanReport counts what cleaning removed.
 type CleanReport struct {
-	Policy    ConflictPolicy `json:"reading"`
-	Threshold float64        `json:"threshold"`
+	Policy    ConflictPolicy `json:"reading"`   // the policy that was applied
+	Threshold float64        `json:"threshold"` // lowest good grade
 
 	// Contradictions is the number of sets of copies that have good and bad documents.
 	Contradictions int `json:"contradictions"`

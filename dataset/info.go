@@ -8,19 +8,20 @@ import (
 
 // Info describes a data set. Its JSON form is the output of "data info".
 type Info struct {
-	Queries   int `json:"queries"`
-	Documents int `json:"documents"`
-	Features  int `json:"features"`
+	Queries   int `json:"queries"`   // number of queries
+	Documents int `json:"documents"` // number of documents
+	Features  int `json:"features"`  // number of features
 
 	// FeatureNames are the names of the features in their order, or nil.
 	FeatureNames []string `json:"feature_names,omitempty"`
 
-	Grades Grades `json:"grades"`
+	Grades Grades `json:"grades"` // number of documents by grade
 
 	// DistinctGrades is the number of different grades. Grades combines them to bins if there are many.
 	DistinctGrades int `json:"distinct_grades"`
 
-	// Threshold is the lowest grade counted as relevant.
+	// Threshold is the lowest grade counted as relevant. QueriesWithoutRelevant is the number of queries without
+	// a document of at least this grade.
 	Threshold              float64 `json:"threshold"`
 	QueriesWithoutRelevant int     `json:"queries_without_relevant"`
 
@@ -28,7 +29,7 @@ type Info struct {
 	// documents is better than another.
 	QueriesWithoutPair int `json:"queries_without_pair"`
 
-	DocumentsPerQuery Spread `json:"documents_per_query"`
+	DocumentsPerQuery Spread `json:"documents_per_query"` // number of documents of a query
 
 	// QueryWeights and DocumentWeights describe the weights, nil if all are 1.
 	QueryWeights    *WeightRange `json:"query_weights,omitempty"`
@@ -44,7 +45,7 @@ type Info struct {
 	// none.
 	MissingValues []MissingFeature `json:"missing_values,omitempty"`
 
-	Duplicates Duplicates `json:"duplicates"`
+	Duplicates Duplicates `json:"duplicates"` // documents that occur twice in a query
 
 	// Warnings are those of the reader, then warnings about properties of the data that matter for training.
 	Warnings []string `json:"warnings"`
@@ -56,7 +57,7 @@ type Spread struct {
 	Median    float64  `json:"median"`
 	Mean      float64  `json:"mean"`
 	Max       int      `json:"max"`
-	Histogram []Bucket `json:"histogram"`
+	Histogram []Bucket `json:"histogram"` // number of queries by the count
 }
 
 // WeightRange describes weights: the smallest, the largest, the sum, and the number of zeros.

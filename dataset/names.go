@@ -103,9 +103,9 @@ func (d *Dataset) Column(feature string) int {
 	return -1
 }
 
-// Reordering returns, for every feature of some data, the column of others that has its name. It returns nil
-// where features are matched by position: the names and their order are the same, or have is nil. Other names
-// are an error.
+// Reordering returns, for each name in want, the column in have with this name. want and have are the feature
+// names of two data sets. It returns nil if features are matched by position, because the names and their order
+// are the same or have is nil. Different names are an error.
 func Reordering(want, have []string) ([]int, error) {
 	err := sameNames(want, have)
 	if err == nil || len(want) != len(have) {

@@ -150,7 +150,7 @@ type TableOptions struct {
 	Weight, QueryWeight string
 
 	// Features are the columns that are features, in the order of the data set. nil selects all
-	// columns without another use, in the order of the table, except for those in Except.
+	// columns without another use, in the order of the table. Except are columns that are not features then.
 	Features []string
 	Except   []string
 

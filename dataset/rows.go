@@ -14,8 +14,8 @@ import (
 
 // Run is a number of successive documents of one query.
 type Run struct {
-	ID   string
-	Docs int
+	ID   string // id of the query
+	Docs int    // number of documents
 }
 
 // Rows are judged documents in the memory of another program. [FromRows] checks them.

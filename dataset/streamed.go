@@ -129,7 +129,8 @@ func (r *RowReader) Quiet() *RowReader {
 // busy.
 const readAhead = 8 << 20
 
-// Window returns the number of queries to announce at a time. It is 0 unless the data set is streamed.
+// Window returns the number of queries to announce at a time by [RowReader.Soon]. It is 0 unless the data set
+// is streamed.
 func (d *Dataset) Window() int {
 	if !d.streamed {
 		return 0

@@ -40,3 +40,35 @@ func ExampleModel_ScoreQuery_single() {
 	// Output:
 	// true
 }
+
+// A program ranks its own values. It names their features in its own order, and leaves out what it does not know.
+func ExampleModel_BindNames() {
+	m := &model.Model{
+		Method: "by hand", Scorer: scorer.Linear{Features: 3}, Params: []float64{1, 5, -0.01},
+		FeatureNames: []string{"bm25", "ctr", "price"}, Missing: dataset.MissingZero,
+	}
+	b, err := m.BindNames([]string{"price", "bm25"})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("missing:", b.Missing())
+	type product struct {
+		name        string
+		text, price float32
+	}
+	found := []product{{"desk", 3, 100}, {"lamp", 4, 20}, {"chair", 5, 400}}
+	order, err := b.Rank(nil, len(found), func(i int, row []float32) {
+		row[0], row[1] = found[i].price, found[i].text
+	})
+	if err != nil {
+		panic(err)
+	}
+	for _, i := range order {
+		fmt.Println(found[i].name)
+	}
+	// Output:
+	// missing: [ctr]
+	// lamp
+	// desk
+	// chair
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/listwise/listwise/dataset"
@@ -199,18 +200,36 @@ func Read(r io.Reader) (*Model, error) {
 // ReadFile reads a regular file of at most MaxFileBytes. It does not open a device or a pipe,
 // because reading one may block or never end.
 func ReadFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return os.ReadFile(path) // for the error of opening the file
-	case info.IsDir():
-		return nil, &FileError{File: path, Err: errors.New("found a directory, expected a model file")}
-	case !info.Mode().IsRegular():
-		return nil, &FileError{File: path, Err: errors.New("found a device or a pipe, expected a regular file that holds a model")}
-	case info.Size() > MaxFileBytes:
-		return nil, &FileError{File: path, Err: fmt.Errorf("found a file of %d bytes, expected a model file, of at most %d", info.Size(), MaxFileBytes)}
+	if info, err := os.Stat(path); err == nil { // otherwise the error is that of opening the file
+		if err := checkFile(path, info); err != nil {
+			return nil, err
+		}
 	}
 	return os.ReadFile(path)
+}
+
+// ReadFileFS reads a file of fsys, such as an [embed.FS], as ReadFile does. path is slash-separated,
+// see [fs.ValidPath].
+func ReadFileFS(fsys fs.FS, path string) ([]byte, error) {
+	if info, err := fs.Stat(fsys, path); err == nil { // otherwise the error is that of opening the file
+		if err := checkFile(path, info); err != nil {
+			return nil, err
+		}
+	}
+	return fs.ReadFile(fsys, path)
+}
+
+// checkFile returns an error unless info describes a regular file of at most MaxFileBytes.
+func checkFile(path string, info fs.FileInfo) error {
+	switch {
+	case info.IsDir():
+		return &FileError{File: path, Err: errors.New("found a directory, expected a model file")}
+	case !info.Mode().IsRegular():
+		return &FileError{File: path, Err: errors.New("found a device or a pipe, expected a regular file that holds a model")}
+	case info.Size() > MaxFileBytes:
+		return &FileError{File: path, Err: fmt.Errorf("found a file of %d bytes, expected a model file, of at most %d", info.Size(), MaxFileBytes)}
+	}
+	return nil
 }
 
 // partError is an error in a part of a text. The part begins at offset at.

@@ -13,9 +13,9 @@ import (
 // FileError describes an error in a model file: what was found, what was expected and, if known, the
 // line.
 type FileError struct {
-	File string
-	Line int // counted from 1; 0 if unknown
-	Err  error
+	File string // path of the file
+	Line int    // counted from 1; 0 if unknown
+	Err  error  // what was found and what was expected
 }
 
 // Error returns "FILE:LINE: …". It shortens very long messages, since a damaged file may contain a name

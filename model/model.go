@@ -25,12 +25,12 @@ import (
 // Model is a trained ranking function with everything needed to apply it and to say how it was
 // trained. It is safe for concurrent use as long as no field changes.
 type Model struct {
-	Method          string         // name of the training method, as in "listwise methods"
-	Measure         string         // training measure; "" if the method has none
-	Convention      string         // convention of Measure; "" if there is no measure
-	Threshold       float64        // lowest relevant grade in training and selection; 0 if unknown
-	Hyperparameters map[string]any // values are numbers, strings and booleans
-	Seed            uint64
+	Method          string                // name of the training method, as in "listwise methods"
+	Measure         string                // training measure; "" if the method has none
+	Convention      string                // convention of Measure; "" if there is no measure
+	Threshold       float64               // lowest relevant grade in training and selection; 0 if unknown
+	Hyperparameters map[string]any        // values are numbers, strings and booleans
+	Seed            uint64                // random seed of the training
 	FeatureNames    []string              // names by which Score finds the features, or nil; for a fusion, the names from all members
 	Missing         dataset.Missing       // how missing values are replaced, in training and before scoring
 	AbsentMissing   bool                  // in training, a feature that a line of LETOR text omits was missing, not 0
@@ -38,16 +38,16 @@ type Model struct {
 	Normalization   dataset.Normalization // applied per query before scoring, after Transforms
 	Categories      []*dataset.Categories // categories by feature, nil for a numeric feature; the scorer sees a category's code; may be shorter than the features
 	Views           dataset.Views         // forms of the features that the scorer sees, computed after Normalization; nil: the features themselves
-	Training        Training
-	Scorer          scorer.Scorer
-	Params          []float64 // parameters of Scorer
+	Training        Training              // data and course of the training
+	Scorer          scorer.Scorer         // the function that scores documents
+	Params          []float64             // parameters of Scorer
 }
 
 // Training describes the training data and the course of training.
 type Training struct {
 	Fingerprint string `json:"fingerprint"` // of the training data before normalization
-	Queries     int    `json:"queries"`
-	Documents   int    `json:"documents"`
+	Queries     int    `json:"queries"`     // number of training queries
+	Documents   int    `json:"documents"`   // number of their documents
 	// Weighted names the weighted items: "queries", "documents" or "queries and documents". It is
 	// empty if there are no weights.
 	Weighted string `json:"weighted,omitempty"`
@@ -62,9 +62,9 @@ type Training struct {
 	// Gap is a certified bound: Objective is at most Gap above the minimum. It is nil if there is
 	// no bound, as for an objective that is not strongly convex.
 	Gap         *float64 `json:"gap,omitempty"`
-	Iterations  int      `json:"iterations"` // iterations of the optimiser, or epochs of a descent
-	Evaluations int      `json:"evaluations"`
-	Status      string   `json:"status"` // why the optimiser stopped
+	Iterations  int      `json:"iterations"`  // iterations of the optimiser, or epochs of a descent
+	Evaluations int      `json:"evaluations"` // number of evaluations of the objective
+	Status      string   `json:"status"`      // why the optimiser stopped
 	// BestEpoch is the epoch whose parameters a descent kept, counted from 1. It is 0 without a
 	// descent.
 	BestEpoch int `json:"best_epoch,omitempty"`
@@ -103,18 +103,18 @@ type Slots struct {
 
 // Divided describes training over parts of the data.
 type Divided struct {
-	Parts  int    `json:"parts"`
+	Parts  int    `json:"parts"`  // number of parts
 	Rounds int    `json:"rounds"` // number of requests to every part
 	Start  string `json:"start"`  // start of the first minimisation: "average" of the parts' own optima, or "zero"
 }
 
 // Origin identifies a model from which another training continued.
 type Origin struct {
-	Method      string `json:"method"`
+	Method      string `json:"method"`      // as in Model
 	Fingerprint string `json:"fingerprint"` // of the model's training data
-	Seed        uint64 `json:"seed"`
-	Iterations  int    `json:"iterations"`
-	Parameters  int    `json:"parameters"`
+	Seed        uint64 `json:"seed"`        // of its training
+	Iterations  int    `json:"iterations"`  // as in its Training
+	Parameters  int    `json:"parameters"`  // number of its parameters
 }
 
 // Origin returns the origin for a model that continues m.

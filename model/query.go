@@ -31,7 +31,9 @@ var spaces = sync.Pool{New: func() any { return new(space) }}
 // ScoreQuery allocates nothing after the first calls; see [Model.Prepare]. It is safe for concurrent
 // use.
 func (m *Model) ScoreQuery(dst []float64, x []float32) error {
-	return m.scoreChecked(dst, x, 2)
+	s := spaces.Get().(*space)
+	defer spaces.Put(s)
+	return m.scoreChecked(dst, x, 2, s)
 }
 
 // Prepare builds data structures that make scoring faster. Without Prepare, they are built after
@@ -48,11 +50,15 @@ func (m *Model) Prepare() {
 
 // ScoreWhole sets dst to the scores of all documents of a query, as ScoreQuery does, but accepts a
 // single document for every model, as [Model.Score] does.
-func (m *Model) ScoreWhole(dst []float64, x []float32) error { return m.scoreChecked(dst, x, 1) }
+func (m *Model) ScoreWhole(dst []float64, x []float32) error {
+	s := spaces.Get().(*space)
+	defer spaces.Put(s)
+	return m.scoreChecked(dst, x, 1, s)
+}
 
 // scoreChecked is ScoreQuery with a required number of documents, least. Only models that compare
 // documents require it.
-func (m *Model) scoreChecked(dst []float64, x []float32, least int) error {
+func (m *Model) scoreChecked(dst []float64, x []float32, least int, s *space) error {
 	if m == nil || m.Scorer == nil {
 		return errNoScorer
 	}
@@ -71,24 +77,23 @@ func (m *Model) scoreChecked(dst []float64, x []float32, least int) error {
 	case features > width:
 		return fmt.Errorf("found %d features for each document, expected 1 to %d: the model has no more", features, width)
 	}
-	missing, err := findMissing(x, features)
+	missing, err := m.findMissing(x, features)
 	if err != nil {
 		return err
 	}
 	if len(dst) < least && m.comparing() != "" {
 		return fmt.Errorf("%w: the model compares every feature over the documents of a query (%s), of which there must be two or more", ErrSingleDocument, m.comparing())
 	}
-	if missing && !m.fillsMissing() {
-		return errors.New("found a missing value (NaN) among the features, expected finite ones: the model was trained without a rule for missing values")
+	if missing >= 0 && !m.fillsMissing() {
+		return fmt.Errorf("found a missing value (NaN) of feature %s for document %d, expected a finite one: the model was trained without a rule for missing values",
+			m.featureText(missing%features), missing/features+1)
 	}
 	if m.InputCategories() != nil {
 		if err := m.checkCodes(x, features, nil, func(row int) string { return fmt.Sprintf("document %d", row+1) }); err != nil {
 			return err
 		}
 	}
-	s := spaces.Get().(*space)
-	defer spaces.Put(s)
-	s.missing, s.columns = missing, nil
+	s.missing, s.columns = missing >= 0, nil
 	m.scoreQuery(dst, x, features, s)
 	for i, v := range dst {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -131,20 +136,21 @@ func finite(x []float32) bool {
 	return a+b+c+d == 0
 }
 
-// findMissing reports whether any value is missing (NaN). An infinite value is an error, since some
-// normalizations would set the whole feature to 0.
-func findMissing(x []float32, features int) (missing bool, err error) {
+// findMissing returns the index of the first missing value (NaN) in x, or −1. An infinite value is an error,
+// since some normalizations would set the whole feature to 0.
+func (m *Model) findMissing(x []float32, features int) (int, error) {
+	missing := -1
 	if finite(x) {
-		return false, nil
+		return missing, nil
 	}
 	for i, v := range x {
-		if v-v == 0 { // finite
-			continue
+		switch {
+		case v-v == 0: // finite
+		case v == v:
+			return 0, fmt.Errorf("found the value %v for feature %s of document %d, expected a finite one", v, m.featureText(i%features), i/features+1)
+		case missing < 0:
+			missing = i
 		}
-		if v == v {
-			return false, fmt.Errorf("found the value %v for feature %d of document %d, expected a finite one", v, i%features+1, i/features+1)
-		}
-		missing = true
 	}
 	return missing, nil
 }

@@ -20,6 +20,8 @@ const (
 type space struct {
 	before            []float32 // features before views are taken
 	transformed, wide []float32
+	filled, ordered   []float32 // features of a Binding, in the caller's and the model's order
+	scores            []float64 // of a Binding
 	views             dataset.ViewMemory
 	scorer            scorer.Workspace
 	sums              []float64

@@ -17,7 +17,7 @@ import (
 // Experiment is a name under which several models rank, or one model whose rankings are explored.
 // All its models must have the same features.
 type Experiment struct {
-	Name string
+	Name string // name by which requests select it; see [CheckName]
 	Kind string // experiment.Split, experiment.Interleave or experiment.Explore
 	Arms []Arm  // two or more; an interleaving has exactly two, an exploration one, and both ignore shares
 

@@ -1,15 +1,11 @@
 package serve
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"math"
-	"os"
-	"runtime"
 	"slices"
 	"time"
 
@@ -17,11 +13,11 @@ import (
 	"github.com/listwise/listwise/internal/suggest"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/model/explain"
-	"github.com/listwise/listwise/model/interchange"
 	"github.com/listwise/listwise/serve/rankjson"
 )
 
-// Absent is the value of a feature that a lenient request omits.
+// Absent is the value of a feature that a lenient request omits; see Config.Lenient. "" means
+// AbsentByModel.
 type Absent string
 
 // The values of [Absent].
@@ -29,19 +25,18 @@ const (
 	// AbsentByModel makes omitted features missing if the model has feature names. Otherwise, it
 	// uses the model's rule for absent features, which is 0 or missing.
 	AbsentByModel Absent = "model"
-	AbsentZero    Absent = "zero"
-	AbsentMissing Absent = "missing"
+	AbsentZero    Absent = "zero"    // omitted features are 0
+	AbsentMissing Absent = "missing" // omitted features are missing values
 )
 
-// Loaded is a model read from its file. It is immutable.
+// Loaded is a model that the server uses. It is immutable.
 type Loaded struct {
-	Name    string
-	Version string // the first 12 hexadecimal digits of the SHA-256 of the file's bytes
-	Model   *model.Model
-	Notes   []string // assumptions made when reading a file of another system
-	Since   time.Time
+	Name    string       // the name of its [Source]
+	Version string       // the first 12 hexadecimal digits of the SHA-256 of the file's bytes
+	Model   *model.Model // must not be changed
+	Notes   []string     // assumptions made when reading a file of another system
+	Since   time.Time    // when the model was loaded
 
-	path   string
 	file   fileState
 	schema rankjson.Schema
 
@@ -95,44 +90,18 @@ func (s *Snapshot) known() map[string]bool {
 	return all
 }
 
-// fileState detects changes of a file.
-type fileState struct {
-	info os.FileInfo
-}
-
-func stateOf(path string) (fileState, error) {
-	info, err := os.Stat(path)
-	return fileState{info}, err
-}
-
-func (f fileState) same(g fileState) bool {
-	return f.info != nil && g.info != nil && os.SameFile(f.info, g.info) && f.info.Size() == g.info.Size() && f.info.ModTime().Equal(g.info.ModTime())
-}
-
-// load reads a model. Its errors name the file.
+// load reads a model and prepares it for requests. Its errors name the model and the file.
 func (s *Server) load(source Source) (*Loaded, error) {
-	state, err := stateOf(source.Path) // before reading, so that a later change is detected
+	l, err := source.read()
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", source.Name, err)
 	}
-	data, err := model.ReadFile(source.Path)
-	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", source.Name, err)
-	}
-	m, notes, err := interchange.Decode(data, interchange.ReadOptions{File: source.Path})
-	if err != nil {
-		return nil, fmt.Errorf("model %s: %w", source.Name, err)
-	}
-	sum := sha256.Sum256(data)
-	if len(data) >= largeModel {
-		runtime.GC() // data is no longer used
-	}
-	m.Prepare() // takes seconds for a large forest; otherwise the first request would take them
-	l := &Loaded{Name: source.Name, Version: hex.EncodeToString(sum[:6]), Model: m, Notes: notes, Since: time.Now(), path: source.Path, file: state}
-	l.schema = schemaOf(m, s.config.Absent)
+	l.Model.Prepare() // takes seconds for a large forest; otherwise the first request would take them
+	l.Name, l.Since = source.Name, time.Now()
+	l.schema = schemaOf(l.Model, s.config.Absent)
 	l.nameHeader, l.versionHeader = []string{l.Name}, []string{l.Version}
 	if cells := s.limits.cells(); l.schema.Features > cells {
-		return nil, fmt.Errorf("model %s: %s: found %d features, expected at most %d, which is what the largest request may hold", source.Name, source.Path, l.schema.Features, cells)
+		return nil, fmt.Errorf("model %s: found %d features, expected at most %d, which is what the largest request may hold", source.Name, l.schema.Features, cells)
 	}
 	if err := l.compare(s.config.Backgrounds[source.Name]); err != nil {
 		return nil, fmt.Errorf("model %s: its background: %w", source.Name, err)
@@ -196,7 +165,7 @@ func absentMissing(m *model.Model, absent Absent) bool {
 
 // Reload reads the model files that have changed, or all files if force is set. If a file cannot be
 // read, the server keeps the old model and reports the error on /readyz and in the log. Reload
-// returns these errors, joined.
+// returns these errors, joined. It does not concern models in memory.
 func (s *Server) Reload(force bool) error {
 	s.loading.Lock()
 	defer s.loading.Unlock()
@@ -205,7 +174,10 @@ func (s *Server) Reload(force bool) error {
 	changed := false
 	var errs []error
 	for _, source := range s.config.Models {
-		now, err := stateOf(source.Path)
+		if source.Model != nil {
+			continue
+		}
+		now, err := source.state()
 		if err == nil && !force && now.same(old.models[source.Name].file) {
 			continue
 		}

@@ -17,7 +17,7 @@ const usualCost = 4
 // measured loads a model and stores the memory that loading a large model took.
 func (s *Server) measured(source Source) (*Loaded, error) {
 	var before, after runtime.MemStats
-	if !isLarge(source.Path) {
+	if !source.isLarge() {
 		return s.load(source)
 	}
 	debug.FreeOSMemory()
@@ -33,11 +33,6 @@ func (s *Server) measured(source Source) (*Loaded, error) {
 	return m, nil
 }
 
-func isLarge(path string) bool {
-	state, err := stateOf(path)
-	return err == nil && state.info.Size() >= largeModel
-}
-
 // roomError is the error that the memory does not suffice for loading a model.
 type roomError struct{ text string }
 
@@ -48,10 +43,10 @@ func (e *roomError) Error() string { return e.text }
 // both do not fit into Go's memory limit. Until it returns, requests get less memory.
 func (s *Server) loadBeside(source Source) (*Loaded, error) {
 	limit := debug.SetMemoryLimit(-1)
-	if !isLarge(source.Path) || limit == math.MaxInt64 {
+	if !source.isLarge() || limit == math.MaxInt64 {
 		return s.load(source)
 	}
-	state, err := stateOf(source.Path)
+	state, err := source.state()
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", source.Name, err)
 	}

@@ -1,5 +1,5 @@
-// Package serve ranks documents over HTTP. Its [http.Handler] loads models from files and reloads
-// changed files.
+// Package serve ranks documents over HTTP. Its [http.Handler] serves models from files, reloads
+// changed files, and serves models in memory.
 //
 // Start reading at [New] and at rank.go, the path of a request. docs/serve.md is the manual of the
 // service. openapi.json describes it for programs.
@@ -8,8 +8,9 @@
 // requests together are limited in number and memory. No request stops the server. A request uses
 // one [Snapshot] of the models, so it never sees a partial change of their files.
 //
-// A [Server] may be part of another program. The command listwise serve calls [Server.Listen] and
-// [Server.Serve].
+// A [Server] may be part of another program, which routes requests to it and registers
+// [Server.Collector] (examples/serve). The command listwise serve calls [Server.Serve] and
+// [Server.Watch].
 package serve
 
 import (
@@ -28,15 +29,9 @@ import (
 	"github.com/listwise/listwise/serve/experiment"
 )
 
-// Source is a model and its file.
-type Source struct {
-	Name string // see [CheckName]
-	Path string // of a model file of listwise or another system
-}
-
 // Config configures a server. Only Models is required.
 type Config struct {
-	Models  []Source
+	Models  []Source          // at least one, with different names
 	Aliases map[string]string // alternative names of models, by alias
 
 	// Backgrounds has the background documents of models, by model name. Contributions and drift
@@ -44,7 +39,7 @@ type Config struct {
 	// each query.
 	Backgrounds map[string]*dataset.Dataset
 
-	Experiments []Experiment
+	Experiments []Experiment        // comparisons of models in use
 	Shadows     map[string][]string // by model name, the models that also score its requests; their rankings are only logged
 	Records     *experiment.Log     // log of the rankings of experiments; nil means no log
 
@@ -61,8 +56,8 @@ type Config struct {
 	Clients   map[string][]string // by model name, the names of the client certificates that may use the model; without an entry, all clients may
 	LocalHost bool                // refuses requests for hosts other than this machine
 
-	Limits  Limits
-	Lenient bool   // default for requests without "lenient"
+	Limits  Limits // of requests
+	Lenient bool   // requests may omit features and have unknown ones, unless they say "lenient": false
 	Absent  Absent // value of a feature that a lenient request omits
 
 	Log *slog.Logger // nil means no log
@@ -146,6 +141,9 @@ func (c *Config) check() error {
 		}
 		if known[m.Name] {
 			return fmt.Errorf("found two models named %q, expected different names (versions of one model are NAME@VERSION)", m.Name)
+		}
+		if err := m.check(); err != nil {
+			return err
 		}
 		known[m.Name] = true
 	}

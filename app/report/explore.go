@@ -12,6 +12,7 @@ import (
 
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/model"
 )
 
 const listedDocs = 20
@@ -105,18 +106,7 @@ func (in *input) byDifference() []int {
 		}
 		spread[i] = high - low
 	}
-	return descending(spread)
-}
-
-// descending returns the indices of values from the largest to the smallest. Equal values keep
-// their order.
-func descending(values []float64) []int {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
-	return order
+	return model.AppendOrder(nil, spread)
 }
 
 // leaders returns the documents that any system ranks among its first n, in ascending order.

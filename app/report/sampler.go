@@ -178,7 +178,7 @@ func binaryGain(config logrank.Options, grades, scores []float64) float64 {
 		total += int(g)
 	}
 	gain := 0.0
-	for _, doc := range descending(scores) {
+	for _, doc := range model.AppendOrder(nil, scores) {
 		if binary[doc] == 0 {
 			above++
 			continue

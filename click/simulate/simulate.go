@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/listwise/listwise/click"
+	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/random"
 )
@@ -26,6 +27,23 @@ type Query struct {
 	Docs   []string
 	Grades []float64
 	Scores [][]float64 // of the documents, by each ranker
+}
+
+// Queries returns the queries of a data set. scores has the scores of all documents by each ranker, in the order of
+// the rows. A document without an identifier gets its number in the query, from 1.
+func Queries(d *dataset.Dataset, scores ...[]float64) []Query {
+	queries := make([]Query, len(d.Queries))
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		queries[i] = Query{ID: q.ID, Grades: q.Grades}
+		for k := range q.Len() {
+			queries[i].Docs = append(queries[i].Docs, cmp.Or(q.DocID(k), strconv.Itoa(k+1)))
+		}
+		for _, s := range scores {
+			queries[i].Scores = append(queries[i].Scores, s[q.Start:q.Start+q.Len()])
+		}
+	}
+	return queries
 }
 
 // Ranker is a ranking function of the production system.

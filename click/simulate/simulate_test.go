@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/click"
+	"github.com/listwise/listwise/dataset"
 )
 
 // world returns queries of 4, 3 and 1 documents with two rankers, the first of which has ties.
@@ -392,5 +394,27 @@ func BenchmarkDraw(b *testing.B) {
 	d := s.Drawer()
 	for i := range b.N {
 		d.Draw(i)
+	}
+}
+
+// Claim: the queries of a data set have its documents, by number where they have no identifier, with the scores of
+// their rows by each ranker.
+func TestQueries(t *testing.T) {
+	var b dataset.Builder
+	for _, q := range []struct {
+		id   string
+		docs []string
+	}{{"a", []string{"x", "", "y"}}, {"b", []string{"z", "w"}}} {
+		if err := b.Add(q.id, make([]float64, len(q.docs)), make([]float32, len(q.docs)), q.docs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := Queries(b.Dataset(), []float64{1, 2, 3, 4, 5}, []float64{5, 4, 3, 2, 1})
+	want := []Query{
+		{"a", []string{"x", "2", "y"}, []float64{0, 0, 0}, [][]float64{{1, 2, 3}, {5, 4, 3}}},
+		{"b", []string{"z", "w"}, []float64{0, 0}, [][]float64{{4, 5}, {2, 1}}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("queries %v, want %v", got, want)
 	}
 }

@@ -50,7 +50,7 @@ type Conversion struct {
 
 // Converted describes the file that was written.
 type Converted struct {
-	Queries, Documents, Features int
+	Queries, Documents, Features int      // numbers of each in the file
 	Warnings                     []string // warnings of the readers, see [dataset.Dataset]
 }
 

@@ -11,7 +11,7 @@ import (
 type Alias struct {
 	Pattern string // name in the tool, with K for a cutoff
 	Means   string // pattern of the same measure in this package
-	Tool    string
+	Tool    string // name of the tool
 }
 
 // aliases are the names in trec_eval, ir_measures and ranx, except names that differ from this

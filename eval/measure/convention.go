@@ -69,12 +69,12 @@ var conventions = []Convention{
 // The conventions that include every query in means. [Convention.Skipping] returns the variant that
 // omits the queries on which a measure is undefined. [Conventions] returns both.
 var (
-	Standard = conventions[0]
-	LETOR3   = conventions[1]
-	LETOR4   = conventions[2]
-	MSLR     = conventions[3]
-	TREC     = conventions[4]
-	LightGBM = conventions[5]
+	Standard = conventions[0] // textbooks: gain 2^grade − 1, discount 1/log2(1 + rank)
+	LETOR3   = conventions[1] // script of LETOR 3.0: rank 2 is not discounted
+	LETOR4   = conventions[2] // script of LETOR 4.0: as LETOR3, but NDCG@k is 0 for fewer than k documents
+	MSLR     = conventions[3] // script of MSLR-WEB10K and WEB30K: as LETOR4, with relevance from grade 2 on
+	TREC     = conventions[4] // trec_eval: the gain is the grade
+	LightGBM = conventions[5] // LightGBM: as Standard, but 1 for a query without relevant documents
 )
 
 const skipSuffix = "-skip"
