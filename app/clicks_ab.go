@@ -120,7 +120,7 @@ func (f *abFlags) run(cmd *cobra.Command, env *environment, args []string) error
 		return usageErrorf("%s: %w", strings.Join(mapped(args, inputName), ", "), err)
 	}
 	if r.Several > 0 {
-		env.note("warning: %s shown several arms and left out: the split does not keep users apart", counted(r.Several, "user was", "users were"))
+		env.note("note: %s of several arms left out", counted(r.Several, "user", "users"))
 	}
 	for _, t := range r.Tables {
 		for _, d := range t.Differences {
@@ -168,6 +168,9 @@ func (f *abFlags) findStart(cmd *cobra.Command, env *environment, s *trial.Split
 	}
 	finder := trial.Split{Experiment: f.experiment}
 	o := click.Options{Mem: f.account(), KeepFirst: f.duplicates == "first", Tally: new(click.Tally)}
+	if err := f.limit(&o); err != nil {
+		return err
+	}
 	err := f.pass(cmd, env, "", args, o, func(p *click.Page) error {
 		own, err := finder.Belongs(p)
 		if own && !p.Time.IsZero() && (s.Start.IsZero() || p.Time.Before(s.Start)) {

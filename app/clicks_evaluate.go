@@ -38,6 +38,7 @@ type evaluateFlags struct {
 	clip, bound    float64
 	maxUnsupported float64
 	ignoreWeights  bool
+	ignoreChecks   bool
 	safe           float64
 }
 
@@ -93,8 +94,12 @@ the log. If none is above 0, the command fails with exit code 1: keep the rankin
 
 Intervals are by user, with Student's t. There is none below an effective sample of 100
 pages or 30 users. The command fails with exit code 1 if more than --max-unsupported of a
-model's value is where the log never put the document, or if the mean weight differs from 1
-by more than three standard errors.`,
+model's value is where the log never put the document, if the mean weight differs from 1 by
+more than three standard errors, or if the clicks of a slot differ from those expected by
+more than a tenth (p < .001 over all slots).
+
+A warning says if a model was trained on pages that it is evaluated on. Models know their
+pages from "listwise train --clicks".`,
 		Example: `  listwise clicks evaluate --pages held.jsonl.gz --data products.csv --propensities theta.json --baseline old.json new.json
   listwise clicks evaluate --pages noise.jsonl.gz --data products.csv --estimator item new.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -122,6 +127,7 @@ by more than three standard errors.`,
 	addReal(fl, &f.safe, "safe", 0, 0.5, "choose a model to deploy, wrongly with this `probability`; 0: none")
 	addReal(fl, &f.maxUnsupported, "max-unsupported", policy.DefaultUnsupported, 1, "largest `share` of a value without support in the log")
 	fl.BoolVar(&f.ignoreWeights, "ignore-weights", false, "accept weights whose mean is not 1")
+	fl.BoolVar(&f.ignoreChecks, "ignore-checks", false, "accept clicks of slots that contradict the propensities")
 	f.reader.addReading(cmd)
 	f.addTo(cmd)
 	return cmd
@@ -172,7 +178,7 @@ func (f *evaluateFlags) run(cmd *cobra.Command, env *environment, args []string)
 func (f *evaluateFlags) config() (policy.Config, error) {
 	c := policy.Config{
 		Estimator: policy.Estimator(f.estimator), Value: policy.Value(f.value), Normalise: f.selfNormalize, Clip: f.clip, Bound: f.bound,
-		MaxUnsupported: f.maxUnsupported, IgnoreWeights: f.ignoreWeights,
+		MaxUnsupported: f.maxUnsupported, IgnoreWeights: f.ignoreWeights, IgnoreChecks: f.ignoreChecks,
 	}
 	switch {
 	case !slices.Contains(policy.Estimators, c.Estimator):
@@ -209,6 +215,8 @@ type rankers struct {
 	of     map[string]*tableQuery
 	set    string // of --candidates
 
+	trained []trainedPages // by model
+
 	page  *click.Page
 	query *tableQuery // nil if the page cannot be ranked
 	rows  []int       // of the candidates
@@ -218,6 +226,40 @@ type rankers struct {
 	bySet          map[string]int // pages by their candidates
 	unknown        int            // candidates without features
 	anonymous      int            // pages without a user
+}
+
+// trainedPages counts the pages on which a model was trained.
+type trainedPages struct {
+	sets          []*dataset.QuerySet // of the model's members that know their pages
+	common, known []int               // pages in a set, and those of which that is known
+}
+
+// count counts a page.
+func (t *trainedPages) count(p *click.Page) {
+	for i, set := range t.sets {
+		hash, ok := p.Hash()
+		if !ok {
+			return
+		}
+		in, known := set.Has(hash)
+		if known {
+			t.known[i]++
+		}
+		if in {
+			t.common[i]++
+		}
+	}
+}
+
+// share returns the largest share of a member's training pages among the pages, nil if it is unknown.
+func (t *trainedPages) share() *float64 {
+	var most *float64
+	for i, n := range t.known {
+		if v := float64(t.common[i]) / float64(max(1, n)); n > 0 && (most == nil || v > *most) {
+			most = &v
+		}
+	}
+	return most
 }
 
 // tableQuery is a query of the table of features.
@@ -286,6 +328,13 @@ func (f *evaluateFlags) rankers(ctx context.Context, env *environment, args []st
 		r.of[q.ID] = t
 	}
 	for k, m := range models {
+		var own trainedPages
+		for _, member := range m.Members() {
+			if set := member.Training.Pages; set != nil {
+				own.sets, own.known, own.common = append(own.sets, set), append(own.known, 0), append(own.common, 0)
+			}
+		}
+		r.trained = append(r.trained, own)
 		err := env.during("scoring "+f.data, func() error {
 			scores, err := scoreWith(m, paths[k], f.data, d)
 			r.scores = append(r.scores, scores)
@@ -407,10 +456,18 @@ func (f *evaluateFlags) evaluate(cmd *cobra.Command, env *environment, e *policy
 		if err := r.take(p); err != nil {
 			return err
 		}
+		for i := range r.trained {
+			r.trained[i].count(p)
+		}
 		return e.Add(p)
 	})
 	if err != nil {
 		return nil, err
+	}
+	for i := range r.trained {
+		if share := r.trained[i].share(); share != nil && *share > 0 {
+			env.note("warning: %s was trained on %.3g %% of these pages, so its estimate is too high; evaluate it on pages of a later time (--since), and train it on those before (--until)", r.names[i], 100**share)
+		}
 	}
 	r.anonymous = tally.Anonymous
 	s := e.Skipped()
@@ -482,6 +539,7 @@ type modelValueJSON struct {
 	Largest        float64        `json:"largest_weight"`
 	Term           float64        `json:"largest_contribution"`
 	Unsupported    float64        `json:"unsupported"`
+	Trained        *float64       `json:"share_of_pages_trained_on,omitempty"` // absent if unknown
 	Refused        policy.Refusal `json:"refused,omitempty"`
 	Reason         string         `json:"reason,omitempty"`
 }
@@ -521,6 +579,9 @@ func (f *evaluateFlags) print(env *environment, r *policy.Result, from *rankers)
 	}
 	table, j := f.table(r, baseline)
 	j.Candidates = from.bySet
+	for i := range j.Models {
+		j.Models[i].Trained = from.trained[i].share()
+	}
 	if f.safe > 0 {
 		j.Safe = f.choose(r, &table)
 	}
@@ -540,8 +601,11 @@ func (f *evaluateFlags) print(env *environment, r *policy.Result, from *rankers)
 	for i := range r.Policies {
 		if e := &r.Policies[i]; e.Void() {
 			hint := " (--max-unsupported; --candidates shown ranks the documents of the page)"
-			if e.Refused == policy.WrongWeights {
+			switch e.Refused {
+			case policy.WrongWeights:
 				hint = " (--ignore-weights)"
+			case policy.WrongClicks:
+				hint = " (--ignore-checks)"
 			}
 			refused = append(refused, e.Name+": "+e.Reason()+hint)
 		}

@@ -51,7 +51,7 @@ const mostSlots = 50
 
 // info reads pages and prints their summary.
 func (f *pagesFlags) info(cmd *cobra.Command, env *environment, args []string) error {
-	f.tellsRobots = true
+	f.tellsFaults = true
 	mem := f.account()
 	s, l, taken := click.Survey{Mem: mem}, &propensity.Log{Mem: mem}, int64(0)
 	t, err := f.read(cmd, env, "", args, func(p *click.Page) error {

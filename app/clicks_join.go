@@ -140,8 +140,14 @@ func (f *clicksJoinFlags) run(cmd *cobra.Command, env *environment) error {
 	bar := env.startProgress("joining", 0)
 	defer bar.finish()
 	j.Observe = bar.bytes
+	tally := new(click.Tally)
 	fill := func(add func(*click.Page) error) error {
-		err := j.Run(cmd.Context(), add)
+		err := j.Run(cmd.Context(), func(p *click.Page) error {
+			if err := tally.Watch(p, j.Mem); err != nil {
+				return err
+			}
+			return add(p)
+		})
 		if err == nil && j.Pages == 0 {
 			err = usageErrorf("%s: found no rankings with a query and documents, expected at least one", strings.Join(j.Shown, ", "))
 		}
@@ -155,6 +161,7 @@ func (f *clicksJoinFlags) run(cmd *cobra.Command, env *environment) error {
 	}
 	bar.finish()
 	f.notes(env, j)
+	faultNotes(env, tally)
 	return env.print(f.report(j))
 }
 
@@ -174,6 +181,14 @@ func (f *clicksJoinFlags) notes(env *environment, j *click.Join) {
 	if j.NotShown > j.Used {
 		env.note("warning: %d of %d clicks are on documents that were not shown; the ids of rankings and of clicks may differ", j.NotShown, j.NotShown+j.Used)
 	}
+	if j.Before > 0 {
+		env.note("warning: %d of %d clicks (%.3g %%) are earlier than the ranking that they name, by %v in the mean: the clocks differ, or clicks name other rankings; correct the times, as tests over time rely on them",
+			j.Before, j.Used, 100*float64(j.Before)/float64(max(1, j.Used)), j.Lead.Round(time.Millisecond))
+	}
+	if j.Early > 0 {
+		env.note("warning: %s left out, although the user and query have a ranking later: the clocks differ, or rankings are missing; log the page with each click",
+			counted(j.Early, "click without a ranking is", "clicks without a ranking are"))
+	}
 	if j.Ambiguous > 0 {
 		env.note("note: %s no time and a user and query with several rankings; the last one counts", counted(j.Ambiguous, "click has", "clicks have"))
 	}
@@ -190,6 +205,7 @@ type joinedJSON struct {
 	Rankings leftRankings `json:"rankings_left_out"`
 	Left     leftClicks   `json:"clicks_left_out"`
 
+	Before     int `json:"clicks_before_their_ranking"` // which are used
 	Ambiguous  int `json:"clicks_with_several_rankings"`
 	Others     int `json:"other_events"`
 	Damaged    int `json:"damaged_lines"`
@@ -207,6 +223,7 @@ type leftRankings struct {
 type leftClicks struct {
 	NotShown  int `json:"document_not_shown"`
 	Unmatched int `json:"without_ranking"`
+	Early     int `json:"too_early"` // of those without a ranking
 	Late      int `json:"too_late"`
 	Unnamed   int `json:"without_id_of_ranking"`
 	Repeated  int `json:"repeated"`
@@ -215,7 +232,7 @@ type leftClicks struct {
 func (f *clicksJoinFlags) report(j *click.Join) report {
 	out := joinedJSON{
 		f.out, j.Pages, j.Clicked, j.Used, leftRankings{j.Shadows, j.Unasked, j.Empty, j.Repeated, j.Conflicting},
-		leftClicks{j.NotShown, j.Unmatched, j.Late, j.Unnamed, j.RepeatedClicks}, j.Ambiguous, j.Others, j.Damaged, j.Incomplete,
+		leftClicks{j.NotShown, j.Unmatched, j.Early, j.Late, j.Unnamed, j.RepeatedClicks}, j.Before, j.Ambiguous, j.Others, j.Damaged, j.Incomplete,
 	}
 	r := report{title: fmt.Sprintf("wrote %s", f.out), columns: []string{"what", "number"}, json: out, written: true}
 	r.rows = [][]any{{"pages", j.Pages}, {"pages with a click", j.Clicked}, {"clicks", j.Used}}

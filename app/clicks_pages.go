@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,10 +17,12 @@ import (
 // pagesFlags are the flags of all commands that read pages.
 type pagesFlags struct {
 	memoryLimit
-	duplicates string
-	dropAbove  int
+	duplicates   string
+	dropAbove    int
+	dropAlike    bool
+	since, until string
 
-	tellsRobots bool // the command itself reports likely robots
+	tellsFaults bool // the command itself reports faults of the log
 
 	mem *memory.Account // of all pages that the command reads
 }
@@ -34,6 +37,9 @@ func (f *pagesFlags) addReading(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.duplicates, "duplicates", "error", "`how` to treat repeated page ids: error or first")
 	addWhole(fl, &f.dropAbove, "drop-users-above", 0, 0, "drop users with more than this `number` of pages; 0: none")
+	fl.BoolVar(&f.dropAlike, "drop-alike", false, "drop users whose pages are all alike, likely robots")
+	fl.StringVar(&f.since, "since", "", "leave out pages before this `time`, such as 2026-01-31 or 2026-01-31T12:00:00Z")
+	fl.StringVar(&f.until, "until", "", "leave out pages at this `time` or later")
 }
 
 // account returns the account of the command's memory, for pages and for what is made of them.
@@ -70,21 +76,59 @@ func (f *pagesFlags) readQuietly(cmd *cobra.Command, env *environment, flag stri
 		return nil, usageErrorf("found - twice, expected standard input once")
 	}
 	o := click.Options{Stdin: env.stdin, Mem: mem, KeepFirst: f.duplicates == "first", Tally: new(click.Tally)}
-	if f.dropAbove > 0 {
+	if err := f.limit(&o); err != nil {
+		return nil, err
+	}
+	if f.dropAbove > 0 || f.dropAlike {
 		if slices.Contains(paths, "-") {
-			return nil, usageErrorf("--drop-users-above reads pages twice, expected files, not standard input")
+			name := "--drop-users-above"
+			if f.dropAlike {
+				name = "--drop-alike"
+			}
+			return nil, usageErrorf("%s reads pages twice, expected files, not standard input", name)
 		}
 		if err := f.pass(cmd, env, flag, paths, o, func(*click.Page) error { return nil }); err != nil {
 			return nil, err
 		}
-		users := &o.Tally.Users
-		o.Tally = new(click.Tally)
-		o.Drop = func(user string) bool { return users.Pages(user) > f.dropAbove }
+		o.Drop, o.Tally = f.dropped(&o.Tally.Users), new(click.Tally)
 	}
 	if err := f.pass(cmd, env, flag, paths, o, use); err != nil {
 		return nil, err
 	}
 	return o.Tally, nil
+}
+
+// limit sets the times of the pages that are read.
+func (f *pagesFlags) limit(o *click.Options) (err error) {
+	for _, t := range []struct {
+		flag, text string
+		to         *time.Time
+	}{{"since", f.since, &o.Since}, {"until", f.until, &o.Until}} {
+		if t.text == "" {
+			continue
+		}
+		if *t.to, err = time.Parse(time.RFC3339, t.text); err != nil {
+			*t.to, err = time.Parse(time.DateOnly, t.text)
+		}
+		if err != nil {
+			return usageErrorf("--%s: found %q, expected a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z", t.flag, t.text)
+		}
+	}
+	if !o.Since.IsZero() && !o.Until.IsZero() && !o.Since.Before(o.Until) {
+		return usageErrorf("--since %s --until %s: expected an earlier time first", f.since, f.until)
+	}
+	return nil
+}
+
+// dropped returns a function that reports whether to leave out the pages of a user.
+func (f *pagesFlags) dropped(users *click.Users) func(user string) bool {
+	alike := func(string) bool { return false }
+	if f.dropAlike {
+		if a := users.Alike(); a != nil {
+			alike = a
+		}
+	}
+	return func(user string) bool { return f.dropAbove > 0 && users.Pages(user) > f.dropAbove || alike(user) }
 }
 
 // readValid reads held-out pages, and warns of those with ids of the log, of which t is the tally, and of its files.
@@ -184,15 +228,32 @@ func (f *pagesFlags) notes(env *environment, t *click.Tally) {
 		env.note("note: %s an id that occurred before and %s left out", counted(t.Repeated, "page has", "pages have"), was(t.Repeated))
 	}
 	if t.Dropped > 0 {
-		env.note("note: %s of users with more than %s %s left out", counted(t.Dropped, "page", "pages"), counted(f.dropAbove, "page", "pages"), was(t.Dropped))
+		var whose []string
+		if f.dropAbove > 0 {
+			whose = append(whose, "with more than "+counted(f.dropAbove, "page", "pages"))
+		}
+		if f.dropAlike {
+			whose = append(whose, "whose pages are all alike")
+		}
+		env.note("note: %s of users %s %s left out", counted(t.Dropped, "page", "pages"), strings.Join(whose, " or "), was(t.Dropped))
+	}
+	if t.Outside > 0 {
+		env.note("note: %s outside of --since and --until %s left out", counted(t.Outside, "page", "pages"), was(t.Outside))
 	}
 	if t.Users.Len() == 0 && t.Pages > 0 {
 		env.noteOnce("the pages have no users, so the page is the unit of intervals")
 	} else if t.Anonymous > 0 {
 		env.note("note: %s", counted(t.Anonymous, "page has no user and is counted by itself", "pages have no user and are counted by themselves"))
 	}
-	if robots := t.Users.LikelyRobots(); robots != "" && !f.tellsRobots {
-		env.note("note: %s", robots)
+	if !f.tellsFaults {
+		faultNotes(env, t)
+	}
+}
+
+// faultNotes prints what is wrong with the pages of a log.
+func faultNotes(env *environment, t *click.Tally) {
+	for _, fault := range t.Faults() {
+		env.note("warning: %s", fault.Text)
 	}
 }
 

@@ -105,7 +105,7 @@ func (f *preferFlags) run(cmd *cobra.Command, env *environment, args []string) e
 	}
 	outcomes := s.Outcomes()
 	if len(outcomes) == 0 {
-		return usageErrorf("%s: found no interleaved pages, expected pages with team, softmax or balanced", strings.Join(mapped(args, inputName), ", "))
+		return usageErrorf("%s: found no interleaved pages, expected pages with team, softmax or balanced; \"listwise clicks ab\" compares the arms of a split", strings.Join(mapped(args, inputName), ", "))
 	}
 	if err := env.print(f.report(outcomes)); err != nil {
 		return err

@@ -150,7 +150,7 @@ func (f *propensitiesFlags) fromModel(cmd *cobra.Command, env *environment, args
 		return usageErrorf("--from takes the propensities of a model, expected no pages")
 	}
 	const why = "is for pages, expected it without --from"
-	if err := refuse(cmd, why, "method", "by", "top", "across-time", "published-weights", "least-squares", "iterations", "data", "judged", "max-missing", "bootstrap", "seed", "duplicates", "drop-users-above"); err != nil {
+	if err := refuse(cmd, why, "method", "by", "top", "across-time", "published-weights", "least-squares", "iterations", "data", "judged", "max-missing", "bootstrap", "seed", "duplicates", "drop-users-above", "drop-alike", "since", "until"); err != nil {
 		return err
 	}
 	m, err := clickmodel.Load(f.from)

@@ -113,7 +113,7 @@ func (f *clicksReportFlags) run(cmd *cobra.Command, env *environment, args []str
 	if err != nil {
 		return err
 	}
-	f.tellsRobots = true
+	f.tellsFaults = true
 	if err := new(targets).reads("", args...).reads("--valid", f.valid...).writes("--out", f.out).check(); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/listwise/listwise/click"
 	"github.com/listwise/listwise/click/propensity"
 	"github.com/listwise/listwise/click/weigh"
 	"github.com/listwise/listwise/dataset"
@@ -23,6 +24,8 @@ type weighing struct {
 	shrink, clip float64
 	regression   string
 	maxMissing   float64
+
+	seen click.Seen // the pages
 }
 
 // regressions are the values of --regression.
@@ -98,7 +101,10 @@ func (w *weighing) log(cmd *cobra.Command, env *environment, flag string, paths 
 	if e != nil && e.Parts != nil {
 		l.Value = pageColumns[e.By]
 	}
-	_, err := w.read(cmd, env, flag, paths, l.Add)
+	_, err := w.read(cmd, env, flag, paths, func(p *click.Page) error {
+		w.seen.Add(p)
+		return l.Add(p)
+	})
 	return l, err
 }
 

@@ -211,6 +211,7 @@ func (f *trainFlags) fit(ctx context.Context, env *environment, m *method.Method
 	}
 	var twin *twins
 	if f.fromClicks.given() {
+		trained.Training.Pages = trained.Training.Pages.Union(f.fromClicks.seen.Set())
 		if twin, err = f.fromClicks.compare(ctx, env, f, m, p); err != nil {
 			return report{}, hintAtMemory(err)
 		}

@@ -47,7 +47,7 @@ var slotDebiases = []train.DebiasBy{train.DebiasPosition, train.DebiasPairs}
 var debiases = append(textsOf(weigh.Debiases), mapped(slotDebiases, train.DebiasBy.String)...)
 
 // clicksFlagNames are flags that mean something with --clicks alone.
-var clicksFlagNames = []string{"debias", "propensities", "weigh-queries", "shrink", "clip", "regression", "max-missing", "twin-share", "duplicates", "drop-users-above"}
+var clicksFlagNames = []string{"debias", "propensities", "weigh-queries", "shrink", "clip", "regression", "max-missing", "twin-share", "duplicates", "drop-users-above", "drop-alike", "since", "until"}
 
 // Names of what training from clicks chooses by itself.
 const (

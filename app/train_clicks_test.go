@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -19,6 +20,19 @@ func clicked(t *testing.T) {
 	prepare := copied("../docs/guide/data")
 	t.Chdir(t.TempDir())
 	prepare(t)
+}
+
+// withoutPages returns a model file without the pages that it was trained on, which a model of the table of "clicks weigh"
+// does not have.
+func withoutPages(t *testing.T, text []byte) string {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	delete(m, "sum") // of the whole file
+	delete(m["training"].(map[string]any), "pages_seen")
+	return fmt.Sprint(m)
 }
 
 // Claim: "train --clicks" writes the model of "clicks weigh" and "train", for squared error and for other losses, with the
@@ -48,7 +62,7 @@ func TestTrainFromClicksIsWeighAndTrain(t *testing.T) {
 		two := append([]string{"train", "--method", c.method, "--train", "weighed.lwd", "--model", "two.json", "--convention", "trec"}, small...)
 		mustCall(t, two...)
 		first, second := read(t, "one.json"), read(t, "two.json")
-		if !bytes.Equal(first, second) {
+		if withoutPages(t, first) != withoutPages(t, second) || bytes.Equal(first, second) {
 			t.Errorf("%s %s: the models differ", c.method, c.debias)
 		}
 		var m struct{ Convention string }

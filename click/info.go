@@ -320,8 +320,8 @@ func (s *Survey) Info(t *Tally) *Info {
 	})
 	i.Robots = append([]User{}, t.Users.Robots()...)
 	i.Odd = i.odd()
-	if text := t.Users.LikelyRobots(); text != "" {
-		i.Odd = append(i.Odd, text)
+	for _, f := range t.Faults() {
+		i.Odd = append(i.Odd, f.Text)
 	}
 	return &i
 }
@@ -387,50 +387,6 @@ func (s *Survey) armsInfo() (arms []ArmInfo, together [][2]int) {
 	return arms, together
 }
 
-// An arm may begin late or end early by this share of its experiment's time, and by the time of this number of its pages.
-const (
-	lateShare = 0.05
-	latePages = 10
-)
-
-// late returns sentences about arms that began later or ended earlier than others of their experiment.
-func (i *Info) late() (odd []string) {
-	type span struct{ from, to time.Time }
-	spans := map[string]span{}
-	for _, a := range i.Arms {
-		if a.From == nil || a.To == nil {
-			continue
-		}
-		s, known := spans[a.Experiment]
-		if !known {
-			s = span{*a.From, *a.To}
-		}
-		if a.From.Before(s.from) {
-			s.from = *a.From
-		}
-		if a.To.After(s.to) {
-			s.to = *a.To
-		}
-		spans[a.Experiment] = s
-	}
-	const layout = "2006-01-02 15:04"
-	for _, a := range i.Arms {
-		if a.From == nil || a.To == nil {
-			continue
-		}
-		s := spans[a.Experiment]
-		most := time.Duration(lateShare * float64(s.to.Sub(s.from)))
-		most = max(most, time.Duration(latePages*float64(a.To.Sub(*a.From))/float64(a.Pages)))
-		if a.From.Sub(s.from) > most {
-			odd = append(odd, fmt.Sprintf("arm %q began at %s, another arm of its experiment at %s: compare them from then on only", a.Arm, a.From.Format(layout), s.from.Format(layout)))
-		}
-		if s.to.Sub(*a.To) > most {
-			odd = append(odd, fmt.Sprintf("arm %q ended at %s, another arm of its experiment at %s: compare them until then only", a.Arm, a.To.Format(layout), s.to.Format(layout)))
-		}
-	}
-	return odd
-}
-
 // odd returns sentences about what is odd.
 func (i *Info) odd() []string {
 	odd := []string{}
@@ -447,9 +403,6 @@ func (i *Info) odd() []string {
 	add(i.Disordered > 0, "%d pages are earlier than the page before them", i.Disordered)
 	add(i.Weight != float64(i.Pages), "the weights of %d pages have the sum %v", i.Pages, i.Weight)
 	add(len(i.Arms) > 1 && len(i.Together) == 0 && timed > 0, "no two arms ran at the same time: their difference may be that of their times")
-	if len(i.Together) > 0 {
-		odd = append(odd, i.late()...)
-	}
 	for _, e := range i.Exchanges {
 		share := e.Exchanged / e.Pages
 		z := math.Abs(share-0.5) / math.Sqrt(0.25/e.Pages)

@@ -21,7 +21,7 @@ func surveyed(t *testing.T, pages []*Page) *Info {
 		if err := s.Add(p); err != nil {
 			t.Fatal(err)
 		}
-		if err := tally.Users.add(p, unlimited); err != nil {
+		if err := tally.Watch(p, unlimited); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,7 +165,7 @@ func TestLateArms(t *testing.T) {
 		}
 		told := 0
 		for _, odd := range surveyed(t, pages).Odd {
-			if strings.HasPrefix(odd, `arm "b" began at 2026-01-08 00:00, another arm of its experiment at 2026-01-01 00:00`) {
+			if strings.HasPrefix(odd, `arm "b" began at 2026-01-08T00:00:00Z, another arm of its experiment at 2026-01-01T00:00:00Z`) {
 				told++
 			}
 		}

@@ -72,6 +72,10 @@ type JoinTally struct {
 	Unnamed        int // that name no ranking, in formats that need a name
 	RepeatedClicks int // lines that repeat a click
 
+	Before int           // clicks earlier than the ranking that they name; they are used
+	Lead   time.Duration // by which these are earlier, in the mean
+	Early  int           // of Unmatched, clicks whose user and query have rankings later
+
 	Ambiguous  int // clicks without a time whose user and query have several rankings; they are used
 	Others     int // events that are neither rankings nor clicks
 	Damaged    int // lines of serve's log that are not JSON
@@ -372,6 +376,14 @@ func (c *joinClick) rankIn(docs []string) int {
 
 // settle decides about the clicks that name no ranking, and orders clicks by their rankings.
 func (j *Join) settle() {
+	lead := 0.0
+	for i := range j.clicks { // in order, for the sum
+		if c := &j.clicks[i]; c.known && c.found && !c.early && c.shown != noTime {
+			j.Before++
+			lead += float64(c.shown - c.time)
+		}
+	}
+	j.Lead = time.Duration(lead / float64(max(1, j.Before)))
 	for _, list := range j.named {
 		for _, n := range list {
 			switch c := &j.clicks[n]; {
@@ -420,6 +432,9 @@ func (j *Join) last(c *joinClick, pages []askedPage) {
 	switch {
 	case !c.found:
 		j.Unmatched++
+		if slices.ContainsFunc(pages[end:], func(p askedPage) bool { return c.experiment == "" || c.experiment == p.experiment }) {
+			j.Early++
+		}
 	case c.timed && c.shown != noTime && j.Within > 0 && c.time-c.shown > int64(j.Within):
 		c.found = false
 		j.Late++

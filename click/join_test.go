@@ -69,14 +69,14 @@ func TestJoinRules(t *testing.T) {
 		tally        JoinTally
 	}{
 		{"no click", "", none, JoinTally{}},
-		{"by page, whatever the rest says", `{"page":"p1","id":"b","user":"x","query":"y","time":"2020-01-02T10:00:00Z"}`, with(0, "p1 u q: a b* c [1]"), JoinTally{Used: 1, Clicked: 1}},
+		{"by page, whatever the rest says", `{"page":"p1","id":"b","user":"x","query":"y","time":"2020-01-02T10:00:00Z"}`, with(0, "p1 u q: a b* c [1]"), JoinTally{Used: 1, Clicked: 1, Before: 1, Lead: 6 * 8768 * time.Hour}},
 		{"by page, document not shown", `{"page":"p1","id":"d"}`, none, JoinTally{NotShown: 1}},
 		{"by page, unknown", `{"page":"p9","id":"d"}`, none, JoinTally{Unmatched: 1}},
 		{"the last ranking no later", `{"user":"u","query":"q","id":"b","time":"2026-01-02T10:59:59Z"}`, with(0, "p1 u q: a b* c [1]"), JoinTally{Used: 1, Clicked: 1}},
 		{"at the same time", `{"user":"u","query":"q","id":"b","time":"2026-01-02T11:00:00Z"}`, with(1, "p2 u q: b* d [0]"), JoinTally{Used: 1, Clicked: 1}},
 		{"in Unix seconds", `{"user":"u","query":"q","id":"b","time":1767351600.5}`, with(1, "p2 u q: b* d [0]"), JoinTally{Used: 1, Clicked: 1}},
 		{"the last does not show it, an earlier one does", `{"user":"u","query":"q","id":"a","time":"2026-01-02T12:00:00Z"}`, none, JoinTally{NotShown: 1}},
-		{"before all", `{"user":"u","query":"q","id":"a","time":"2026-01-02T09:00:00Z"}`, none, JoinTally{Unmatched: 1}},
+		{"before all", `{"user":"u","query":"q","id":"a","time":"2026-01-02T09:00:00Z"}`, none, JoinTally{Unmatched: 1, Early: 1}},
 		{"just in time", `{"user":"u","query":"q","id":"b","time":"2026-01-03T11:00:00Z"}`, with(1, "p2 u q: b* d [0]"), JoinTally{Used: 1, Clicked: 1}},
 		{"too late", `{"user":"u","query":"q","id":"b","time":"2026-01-03T11:00:00.001Z"}`, none, JoinTally{Late: 1}},
 		{"without a time", `{"user":"u","query":"q","id":"b"}`, with(1, "p2 u q: b* d [0]"), JoinTally{Used: 1, Clicked: 1, Ambiguous: 1}},
@@ -178,7 +178,7 @@ func TestJoinUBI(t *testing.T) {
 		j := &Join{Format: &UBI{Actions: []string{"click", "buy"}}}
 		pages, err := joined(t, j, text[0], text[1])
 		// The purchase without a time belongs to the last ranking that shows it.
-		tally := JoinTally{Pages: 4, Clicked: 4, Used: 7, Unasked: 1, Empty: 1, NotShown: 1, Unmatched: 1, Unnamed: 1, Others: 1}
+		tally := JoinTally{Pages: 4, Clicked: 4, Used: 7, Unasked: 1, Empty: 1, NotShown: 1, Unmatched: 1, Unnamed: 1, Others: 1, Before: 1, Lead: 61 * time.Minute}
 		if err != nil || len(pages) != 4 || strings.Join(pages[:3], "\n") != strings.Join(want[:3], "\n") || !strings.HasPrefix(pages[3], "r3b  socks: d* b** [") || j.JoinTally != tally {
 			t.Errorf("%s: found %v, %q, %+v, expected %q, %+v", name, err, pages, j.JoinTally, want, tally)
 		}

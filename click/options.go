@@ -2,6 +2,7 @@ package click
 
 import (
 	"io"
+	"time"
 
 	"github.com/listwise/listwise/dataset/memory"
 )
@@ -20,6 +21,10 @@ type Options struct {
 
 	// Drop, if not nil, reports whether to leave out the pages of a user.
 	Drop func(user string) bool
+
+	// Since and Until, if not zero, leave out pages before Since, and pages at Until or later. A page without a time is
+	// then an error.
+	Since, Until time.Time
 
 	// Observe, if not nil, is called with the number of bytes read so far and the total, 0 if unknown.
 	Observe func(done, total int64)
@@ -43,10 +48,12 @@ type Tally struct {
 	Repeated   int // pages that were left out because their id occurred before
 	Copies     int // pages without ids that repeat the time, user, query and documents of another page
 	Dropped    int // pages that Options.Drop left out
+	Outside    int // pages that were left out because of their time
 
 	Unknown []string // names of members that are not known, and were ignored
 
-	ids pageIDs
+	ids   pageIDs
+	watch watch
 }
 
 // Has reports whether a page with the id of another one was read.

@@ -234,6 +234,15 @@ func (k *intake) page(p *Page) error {
 			k.Tally.Copies++
 		}
 	}
+	if !k.Since.IsZero() || !k.Until.IsZero() {
+		if p.Time.IsZero() {
+			return located(bad("a page without a time", "a time, to choose pages by time"), k.name, p.Line)
+		}
+		if p.Time.Before(k.Since) || !k.Until.IsZero() && !p.Time.Before(k.Until) {
+			k.Tally.Outside++
+			return nil
+		}
+	}
 	if k.Drop != nil && p.User != "" && k.Drop(p.User) {
 		k.Tally.Dropped++
 		return nil
@@ -243,15 +252,10 @@ func (k *intake) page(p *Page) error {
 		k.Tally.Weightless++
 		return nil
 	}
-	if p.User == "" {
-		k.Tally.Anonymous++
-	}
-	if err := k.Tally.Users.add(p, k.Mem); err != nil {
+	if err := k.Tally.Watch(p, k.Mem); err != nil {
 		return err
 	}
 	k.pages++
-	k.Tally.Pages++
-	k.Tally.Weight += p.Weight
 	if err := k.use(p); err != nil {
 		return located(err, k.name, p.Line)
 	}

@@ -14,11 +14,28 @@ import (
 // of 64 bits.
 type Users struct {
 	seed  maphash.Seed
-	of    map[uint64]userCount
-	heavy map[uint64]string // names of users with many pages or clicks
+	of    map[uint64]uint32 // index in stats
+	stats []userStats
+	heavy map[uint32]string // names of users with many pages or clicks, and of some whose pages are all alike
+
+	alike   [habits]alike // totals over all users
+	reloads reloads
+	moved   int // users that were shown a second arm of an experiment
 }
 
-type userCount struct{ pages, clicks uint32 }
+// userStats is what is known of a user.
+type userStats struct {
+	pages, clicks uint32
+	last          uint32 // time of the last page, Unix seconds
+	shown         uint32 // hash of the query and the ranking of the last page
+	step          uint32 // seconds from the first page to the second
+	query         uint16 // hash of the first query
+	pattern       uint16 // hash of the ranks that were clicked on the first page, 0 if none were
+	turns         uint16 // pages of other queries than the first
+	arm           uint16 // 1 + the first arm of an experiment
+	misses        [habits]uint8
+	timed, moved  bool
+}
 
 // User is a user with counts of pages and of clicked documents.
 type User struct {
@@ -30,23 +47,38 @@ type User struct {
 const (
 	many       = 100  // a user of fewer pages and clicked documents is no robot
 	manyClicks = 1000 // a user of more clicked documents may be a robot
-	userBytes  = 40   // memory of a user
+	userBytes  = 72   // memory of a user
+	heavyBytes = 80   // memory of the name of a user
 )
 
-// add counts a page of a user. It ignores pages without a user.
-func (u *Users) add(p *Page, mem *memory.Account) error {
+// add counts a page of a user. It ignores pages without a user. arm is 1 + the number of the page's arm, 0 without an
+// experiment, and same reports whether two arms are of one experiment.
+func (u *Users) add(p *Page, arm uint16, same func(a, b uint16) bool, mem *memory.Account) error {
 	if p.User == "" {
 		return nil
 	}
 	if u.of == nil {
-		u.seed, u.of, u.heavy = maphash.MakeSeed(), map[uint64]userCount{}, map[uint64]string{}
+		u.seed, u.of, u.heavy = maphash.MakeSeed(), map[uint64]uint32{}, map[uint32]string{}
 	}
 	h := maphash.String(u.seed, p.User)
-	n, known := u.of[h]
+	i, known := u.of[h]
 	if !known {
 		if err := mem.Take(userBytes, "users"); err != nil {
 			return err
 		}
+		i = uint32(len(u.stats))
+		u.of[h] = i
+		u.stats = append(u.stats, userStats{})
+	}
+	n := &u.stats[i]
+	u.note(n, p)
+	switch {
+	case arm == 0:
+	case n.arm == 0:
+		n.arm = arm
+	case n.arm != arm && !n.moved && same(n.arm, arm):
+		n.moved = true
+		u.moved++
 	}
 	n.pages++
 	for _, c := range p.Clicks {
@@ -54,22 +86,37 @@ func (u *Users) add(p *Page, mem *memory.Account) error {
 			n.clicks++
 		}
 	}
-	u.of[h] = n
-	if n.pages >= many || n.clicks >= many {
-		u.heavy[h] = strings.Clone(p.User)
+	if n.pages >= many || n.clicks >= many || n.pages == leastAlike+1 && n.unvaried() && len(u.heavy) < mostNames {
+		if _, named := u.heavy[i]; !named {
+			if err := mem.Take(heavyBytes, "users"); err != nil {
+				return err
+			}
+			u.heavy[i] = strings.Clone(p.User)
+		}
 	}
 	return nil
 }
 
 // Len returns the number of users.
-func (u *Users) Len() int { return len(u.of) }
+func (u *Users) Len() int { return len(u.stats) }
 
 // Pages returns the number of pages of a user.
 func (u *Users) Pages(name string) int {
-	if u.of == nil {
-		return 0
+	if n := u.get(name); n != nil {
+		return int(n.pages)
 	}
-	return int(u.of[maphash.String(u.seed, name)].pages)
+	return 0
+}
+
+// get returns what is known of a user, nil if there is none of this name.
+func (u *Users) get(name string) *userStats {
+	if u.of == nil {
+		return nil
+	}
+	if i, known := u.of[maphash.String(u.seed, name)]; known {
+		return &u.stats[i]
+	}
+	return nil
 }
 
 // Robots returns likely robots, those with the most pages first. A likely robot has more than 1,000 clicked
@@ -77,17 +124,17 @@ func (u *Users) Pages(name string) int {
 // part of the clicked documents.
 func (u *Users) Robots() []User {
 	var pages, clicks float64
-	for _, n := range u.of {
+	for _, n := range u.stats {
 		pages += float64(n.pages)
 		clicks += float64(n.clicks)
 	}
 	large := func(n uint32, all float64) bool {
 		share := float64(n) / all
-		return n >= many && share > 0.01 && float64(share*float64(len(u.of))) > 10
+		return n >= many && share > 0.01 && float64(share*float64(len(u.stats))) > 10
 	}
 	var robots []User
-	for h, name := range u.heavy {
-		n := u.of[h]
+	for i, name := range u.heavy {
+		n := u.stats[i]
 		if n.clicks > manyClicks || large(n.pages, pages) || large(n.clicks, clicks) {
 			robots = append(robots, User{name, int(n.pages), int(n.clicks)})
 		}

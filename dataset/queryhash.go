@@ -143,7 +143,8 @@ func alike(a, b *Dataset) (ofA, ofB []int) {
 }
 
 // QuerySet is the set of queries on which a model was trained, represented by their hashes. Beyond
-// QuerySetSize queries it keeps only the smallest hashes, which are a random sample. It is immutable.
+// QuerySetSize queries it keeps only the smallest hashes, which are a random sample. It is immutable. A set may
+// also be of other things with hashes, such as pages of a log.
 type QuerySet struct {
 	hashes []uint64 // ascending
 	all    bool     // hashes are complete, not a sample
@@ -154,13 +155,26 @@ const QuerySetSize = 1024
 
 // QuerySet returns the set of the data set's queries.
 func (d *Dataset) QuerySet() *QuerySet {
-	s := &QuerySet{hashes: d.hashes(nil), all: true}
-	slices.Sort(s.hashes)
-	s.hashes = slices.Compact(s.hashes)
+	return SetOf(d.hashes(nil))
+}
+
+// SetOf returns the set of things with these hashes, which it sorts.
+func SetOf(hashes []uint64) *QuerySet {
+	slices.Sort(hashes)
+	s := &QuerySet{hashes: slices.Compact(hashes), all: true}
 	if len(s.hashes) > QuerySetSize {
-		s.hashes, s.all = slices.Clip(s.hashes[:QuerySetSize]), false
+		s.hashes, s.all = slices.Clone(s.hashes[:QuerySetSize]), false
 	}
 	return s
+}
+
+// Has reports whether the set has a hash, and whether that is known: beyond its largest hash, a sample knows nothing.
+func (s *QuerySet) Has(hash uint64) (in, known bool) {
+	if !s.all && hash > s.hashes[len(s.hashes)-1] {
+		return false, false
+	}
+	_, in = slices.BinarySearch(s.hashes, hash)
+	return in, true
 }
 
 // Union returns the set of the queries in either set. If one of them is nil, it returns the other. If one of
@@ -199,11 +213,11 @@ func (s *QuerySet) Equal(other *QuerySet) bool {
 // columns of d; see [MatchNames].
 func (s *QuerySet) Common(d *Dataset, columns []int) (common, known int) {
 	for _, h := range d.hashes(columns) {
-		if !s.all && h > s.hashes[len(s.hashes)-1] {
-			continue
+		in, told := s.Has(h)
+		if told {
+			known++
 		}
-		known++
-		if _, ok := slices.BinarySearch(s.hashes, h); ok {
+		if in {
 			common++
 		}
 	}

@@ -53,6 +53,9 @@ type Training struct {
 	Weighted string `json:"weighted,omitempty"`
 	// Seen identifies the training queries. It is nil if they are unknown.
 	Seen *dataset.QuerySet `json:"queries_seen,omitempty"`
+	// Pages identifies the pages of a log whose clicks the training used. It is nil if it used none or if they are
+	// unknown.
+	Pages *dataset.QuerySet `json:"pages_seen,omitempty"`
 	// Summary is the distribution of each feature's values, after Missing and before Transforms. It
 	// is nil if unknown. See [Model.Summary].
 	Summary   *dataset.Summary `json:"feature_summary,omitempty"`

@@ -1,6 +1,7 @@
 package clickreport
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strconv"
@@ -11,12 +12,9 @@ import (
 	"github.com/listwise/listwise/app/report"
 	"github.com/listwise/listwise/click"
 	"github.com/listwise/listwise/click/propensity"
-	"github.com/listwise/listwise/internal/elementary"
 )
 
 const (
-	// farApart is the distance of two estimates, in standard errors, from which they disagree.
-	farApart = 4
 	// poorFit is the p-value below which a position-based model does not fit.
 	poorFit = 0.01
 	// fewUnits is the number of held-out units below which intervals of models are rough.
@@ -100,8 +98,8 @@ func (r *Report) findPropensities() {
 
 func sentenceStart(m propensity.Method) string { return sentence(string(m))[:len(m)] }
 
-// findDisagreement compares methods where they differ most. EM is compared with one other method.
-func (r *Report) findDisagreement() {
+// compareMethods finds where methods differ. EM is compared with one other method.
+func (l *Log) compareMethods(ctx context.Context, r *Report) error {
 	for i, a := range r.Propensities {
 		told := false
 		for _, b := range r.Propensities[:i] {
@@ -109,28 +107,32 @@ func (r *Report) findDisagreement() {
 				continue
 			}
 			told = true
-			x, y, z := furthest(a.Estimate.Slots, b.Estimate.Slots)
-			if z > farApart {
-				r.Findings.Say(report.Look, "The propensities by %s and %s disagree. In slot %s they are %s and %s, %s standard errors apart.", b.Method, a.Method, x.Slot, brief(y.Theta), brief(x.Theta), brief(z))
+			d, err := l.propensities.Differs(ctx, b.Estimate, a.Estimate)
+			if err != nil {
+				return err
+			}
+			if d != nil {
+				r.differences = append(r.differences, difference{b.Method, a.Method, d})
 			}
 		}
 	}
+	return nil
 }
 
-// furthest returns the slot of two estimates in which they differ most, with the difference of logarithms in
-// standard errors. z is 0 if there are none.
-func furthest(a, b []propensity.Slot) (x, y propensity.Slot, z float64) {
-	for _, s := range a {
-		k := slices.IndexFunc(b, func(t propensity.Slot) bool { return t.Slot == s.Slot })
-		if k < 0 || s.SE == nil || b[k].SE == nil || s.Theta <= 0 || b[k].Theta <= 0 {
-			continue
+// difference is between the propensities by two methods.
+type difference struct {
+	a, b propensity.Method
+	*propensity.Difference
+}
+
+func (r *Report) findDisagreement() {
+	for _, d := range r.differences {
+		beyond := ""
+		if d.b == propensity.EM {
+			beyond = " beyond the bias of em"
 		}
-		se, other := *s.SE/s.Theta, *b[k].SE/b[k].Theta
-		if d := math.Abs(elementary.Log(s.Theta/b[k].Theta)) / math.Sqrt(float64(se*se)+float64(other*other)); d > z && !math.IsInf(d, 0) {
-			x, y, z = s, b[k], d
-		}
+		r.Findings.Say(report.Look, "The propensities by %s and %s disagree. In slot %s they are %s and %s, %s standard errors apart%s: clicks do not follow a position-based model, or what moved documents has to do with relevance.", d.a, d.b, d.Slot, brief(d.A), brief(d.B), brief(math.Abs(d.Z)), beyond)
 	}
-	return x, y, z
 }
 
 func (r *Report) findModels() {

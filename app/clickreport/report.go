@@ -117,7 +117,8 @@ func (l *Log) holds(p *click.Page) bool {
 
 // Report contains the results. Its JSON form is the output of "clicks report".
 type Report struct {
-	config Config
+	config      Config
+	differences []difference
 
 	Findings     report.Findings   `json:"findings"` // the most important first
 	Info         *click.Info       `json:"log"`
@@ -132,6 +133,9 @@ func (l *Log) Build(ctx context.Context, t *click.Tally) (*Report, error) {
 	r := &Report{config: l.config}
 	r.Info = l.survey.Info(t)
 	if err := l.estimate(ctx, r); err != nil {
+		return nil, err
+	}
+	if err := l.config.During("comparing propensities", func() error { return l.compareMethods(ctx, r) }); err != nil {
 		return nil, err
 	}
 	if err := l.fit(ctx, r); err != nil {

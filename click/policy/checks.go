@@ -38,6 +38,25 @@ func (c *Check) Failed() bool {
 	return !(math.Abs(c.Difference.Mean) <= stats.Same*(1+math.Abs(c.Observed))) && stats.Significant(c.Difference.P)
 }
 
+const (
+	// wrongP is the p value over all slots below which a difference is no chance.
+	wrongP = 0.001
+	// wrongShare is the difference of a slot's clicks, relative to them, from which estimates mean nothing.
+	wrongShare = 0.1
+)
+
+// wrong returns the slot whose clicks contradict the propensities most clearly, by more than a tenth. It returns nil if
+// there is none.
+func (c *Checks) wrong() (worst *Check) {
+	for i := range c.Slots {
+		s := &c.Slots[i]
+		if d := s.Difference; d.P*float64(len(c.Slots)) < wrongP && math.Abs(d.Mean) > wrongShare*s.Observed && (worst == nil || d.P < worst.Difference.P) {
+			worst = s
+		}
+	}
+	return worst
+}
+
 // sameSums are sums over the pages of the queries for which the log has shown a policy's ranking.
 type sameSums struct {
 	weight, shown, estimate, observed float64

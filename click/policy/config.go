@@ -154,6 +154,8 @@ type Config struct {
 	MaxUnsupported float64
 	// IgnoreWeights accepts weights whose mean is not 1.
 	IgnoreWeights bool
+	// IgnoreChecks accepts clicks of slots that contradict the propensities.
+	IgnoreChecks bool
 
 	// Mem counts memory against a limit. nil means no limit.
 	Mem *memory.Account

@@ -18,6 +18,8 @@ const (
 	// WrongWeights is for weights whose mean is not 1: the logging probabilities are wrong, or too few pages have
 	// the weight of many.
 	WrongWeights Refusal = "weights"
+	// WrongClicks is for clicks of a slot that contradict the propensities, see [Checks].
+	WrongClicks Refusal = "clicks of slots"
 	// FewPages is for an effective sample that is too small for an interval.
 	FewPages Refusal = "effective sample"
 	// NoError is for [Direct], whose error is that of the regression.
@@ -38,13 +40,17 @@ type Estimate struct {
 	Unsupported float64 // share of the value at places where the log never put the document
 	Term        float64 // largest contribution of a page
 
-	// Refused says why there is no interval, which is then unbounded. With Unsupported and WrongWeights, the
-	// value means nothing, either.
+	// Refused says why there is no interval, which is then unbounded. With Unsupported, WrongWeights and WrongClicks,
+	// the value means nothing, either.
 	Refused Refusal
+
+	slot *Check // of WrongClicks
 }
 
 // Void reports whether the value means nothing.
-func (e *Estimate) Void() bool { return e.Refused == Unsupported || e.Refused == WrongWeights }
+func (e *Estimate) Void() bool {
+	return e.Refused == Unsupported || e.Refused == WrongWeights || e.Refused == WrongClicks
+}
 
 // Result has estimates of all policies from the same pages.
 type Result struct {
@@ -104,6 +110,13 @@ func (e *Evaluation) Result() (*Result, error) {
 	}
 	r.influences, r.slopes = append(r.influences, logged), append(r.slopes, e.slopes(e.log.slope, r.Weight))
 	r.Checks = e.checks()
+	if worst := r.Checks.wrong(); worst != nil && !e.IgnoreChecks {
+		for k := range r.Policies {
+			if p := &r.Policies[k]; !p.Void() {
+				p.Refused, p.Interval, p.slot = WrongClicks, stats.Unbounded, worst
+			}
+		}
+	}
 	return r, nil
 }
 
@@ -218,6 +231,9 @@ func (e *Estimate) Reason() string {
 		return fmt.Sprintf("%.3g %% of its value is where the log never put the documents", 100*e.Unsupported)
 	case WrongWeights:
 		return fmt.Sprintf("the mean weight is %.4g with a standard error of %.2g, expected %.4g: the logging probabilities are wrong, or few pages weigh as much as many", e.Weight, e.WeightError, 1-e.Unsupported)
+	case WrongClicks:
+		c := e.slot
+		return fmt.Sprintf("slot %s has %.4g clicks a page, and %.4g by the propensities and the clicks on its documents in all slots: the propensities are wrong, or clicks depend on more than the slot and the document", c.Name, c.Observed, c.Estimate)
 	case FewPages:
 		return fmt.Sprintf("the effective sample is %.3g pages of %.3g users, expected at least %d and %d for an interval", e.Effective, e.EffectiveUnits, LeastEffective, LeastUnits)
 	case NoError:

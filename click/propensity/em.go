@@ -63,8 +63,11 @@ func (e *em) begin(weights []float64) *state {
 }
 
 // fit returns the logarithms of the propensities.
-func (e *em) fit(weights []float64) ([]float64, error) {
-	s := e.begin(weights)
+func (e *em) fit(weights []float64) ([]float64, error) { return e.begin(weights).run() }
+
+// run returns the logarithms of the propensities.
+func (s *state) run() ([]float64, error) {
+	e := s.em
 	logs := make([]float64, e.k)
 	for range e.iterations {
 		if err := s.step(); err != nil {

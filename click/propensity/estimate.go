@@ -103,6 +103,9 @@ type fitted struct {
 
 	covariance [][]float64 // of logs, in the lower triangle; nil if unknown
 
+	resamples [][]float64 // see Estimate
+	factor    float64
+
 	more []float64 // further values
 
 	moreErrors []float64
@@ -170,6 +173,7 @@ func (l *Log) estimate(ctx context.Context, order []int, o Options) (*Estimate, 
 		e.Resamples, e.Seed = o.Resamples, o.Seed
 	}
 	e.Slots, e.Covariance = l.report(order, f), f.covariance
+	e.resamples, e.factor = f.resamples, f.factor
 	if o.Method == Harvest {
 		e.Check = check(e.Slots, f)
 	}
@@ -344,7 +348,11 @@ func (l *Log) harvest(order []int, o *Options) (*harvest, string) {
 	distinct := slices.Clone(classes)
 	slices.Sort(distinct)
 	if times := len(slices.Compact(distinct)); times > 1 {
-		found += fmt.Sprintf(" (%d arms that ran at %d different times, which --across-time compares)", len(l.arms), times)
+		found += fmt.Sprintf(" (%d arms that ran at %d different times, which --across-time compares", len(l.arms), times)
+		if hint := l.hint(classes); hint != "" {
+			found += "; " + hint
+		}
+		found += ")"
 	}
 	return h, found
 }
@@ -367,6 +375,11 @@ func (l *Log) fit(ctx context.Context, order []int, o *Options) (f *fitted, note
 	case Harvest:
 		if _, known := l.classes(); !known && !o.AcrossTime {
 			notes = append(notes, "pages have no time, so all arms are taken to have run at the same time")
+		}
+		if classes, known := l.classes(); known && !o.AcrossTime {
+			if hint := l.hint(classes); hint != "" {
+				notes = append(notes, "arms that did not run at the same time are not compared; "+hint)
+			}
 		}
 		if len(l.arms) == 1 {
 			notes = append(notes, "the pages are of one arm; harvest is right if what put documents in different slots has nothing to do with relevance")
@@ -410,6 +423,8 @@ func (l *Log) fit(ctx context.Context, order []int, o *Options) (f *fitted, note
 		if err != nil {
 			return nil, nil, err
 		}
+		f.resamples, f.factor = results, factor
+		results = slices.DeleteFunc(slices.Clone(results), func(v []float64) bool { return v == nil })
 		if failed := o.Resamples - len(results); failed > 0 {
 			notes = append(notes, fmt.Sprintf("%d of %d resamples do not tell all propensities and were left out", failed, o.Resamples))
 		}
@@ -423,8 +438,8 @@ func fewUnits(l *Log) string {
 	return fmt.Sprintf("found %v groups of users or pages, too few for standard errors; expected %d", l.groupCount(), fewGroups)
 }
 
-// bootstrap returns the deviations of values from their mean over resamples of the groups, and the factor of the sum of
-// squares that is the variance. A stream of random numbers belongs to each resample, so the result does not depend on
+// bootstrap returns the deviations of values from their mean over resamples of the groups, nil where a resample failed,
+// and the factor of the sum of squares that is the variance. A stream of random numbers belongs to each resample, so the result does not depend on
 // the number of cores.
 func (l *Log) bootstrap(ctx context.Context, o *Options, values int, run func(weights []float64) ([]float64, error)) (results [][]float64, factor float64, err error) {
 	var present []int
@@ -450,15 +465,23 @@ func (l *Log) bootstrap(ctx context.Context, o *Options, values int, run func(we
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
 	}
-	results = slices.DeleteFunc(results, func(v []float64) bool { return v == nil })
-	n, g := float64(len(results)), float64(len(present))
+	n, g := 0.0, float64(len(present))
+	for _, v := range results {
+		if v != nil {
+			n++
+		}
+	}
 	for j := range values {
 		mean := 0.0
 		for _, v := range results {
-			mean += v[j] / n
+			if v != nil {
+				mean += v[j] / n
+			}
 		}
 		for _, v := range results {
-			v[j] -= mean
+			if v != nil {
+				v[j] -= mean
+			}
 		}
 	}
 	return results, g / (g - 1) / (n - 1), nil

@@ -3,6 +3,7 @@ package propensity
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/listwise/listwise/internal/elementary"
 )
@@ -273,4 +274,34 @@ func (l *Log) classes() (classes []int, ok bool) {
 		classes[i] = u.root(i)
 	}
 	return classes, true
+}
+
+// hint says how to compare the arms of an experiment that did not run at the same time, by the time that they have in
+// common. It is empty if all did, or if they have none.
+func (l *Log) hint(classes []int) string {
+	for i, a := range l.arms {
+		from, to := a.first, a.last
+		apart, began, ended := false, a.first, a.last
+		for j, b := range l.arms {
+			if b.experiment == a.experiment {
+				from, to, apart = max(from, b.first), min(to, b.last), apart || classes[i] != classes[j]
+				began, ended = min(began, b.first), max(ended, b.last)
+			}
+		}
+		if !apart || from >= to {
+			continue
+		}
+		flags, much := "", (ended-began)/50
+		if from-began > much {
+			flags += " --since " + time.UnixMicro(from).UTC().Format(time.RFC3339)
+		}
+		if ended-to > much {
+			flags += " --until " + time.UnixMicro(to).Add(time.Second).UTC().Format(time.RFC3339)
+		}
+		if flags == "" { // both only by a little
+			return ""
+		}
+		return flags[1:] + " reads the time that all arms have in common"
+	}
+	return ""
 }

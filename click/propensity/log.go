@@ -36,7 +36,7 @@ type Log struct {
 
 	cells  []cell
 	counts []count
-	of     map[cell]int32
+	of     []int32 // open addressing: 1 + a cell, or 0; the length is a power of two
 
 	edges  []edge
 	edgeOf map[edgeKey]int32
@@ -87,7 +87,7 @@ type clickedPages struct {
 
 // Memory of parts of a log.
 const (
-	cellBytes = 72
+	cellBytes = 56
 	pairBytes = 150
 	pageBytes = 13
 	restBytes = 7 // of a place of a page that is kept
@@ -152,20 +152,12 @@ func (l *Log) addCells(p *click.Page, slots []uint16, group uint8) error {
 	if err != nil {
 		return err
 	}
-	if l.of == nil {
-		l.of = map[cell]int32{}
-	}
 	pairs, cells := l.index.Pairs(), len(l.cells)
 	page := make([]int32, len(p.Docs))
 	for r, d := range p.Docs {
 		page[r] = int32(l.index.Pair(p.Query, d))
 		c := cell{page[r], slots[r], arm, group}
-		i, ok := l.of[c]
-		if !ok {
-			i = int32(len(l.cells))
-			l.of[c] = i
-			l.cells, l.counts = append(l.cells, c), append(l.counts, count{})
-		}
+		i := l.number(c)
 		l.counts[i].shown += p.Weight
 		if p.Clicked(r) {
 			l.counts[i].clicked += p.Weight
@@ -181,6 +173,40 @@ func (l *Log) addCells(p *click.Page, slots []uint16, group uint8) error {
 		more += pageBytes + restBytes*int64(len(page))
 	}
 	return l.Mem.Take(more, "counts of clicks")
+}
+
+// number returns the number of a cell, a new one if it has none yet.
+func (l *Log) number(c cell) int32 {
+	if l.of == nil {
+		l.of = make([]int32, 1024)
+	}
+	at := l.find(c)
+	if i := l.of[at]; i > 0 {
+		return i - 1
+	}
+	l.cells, l.counts = append(l.cells, c), append(l.counts, count{})
+	n := int32(len(l.cells))
+	l.of[at] = n
+	if 4*len(l.cells) > 3*len(l.of) {
+		l.of = make([]int32, 2*len(l.of))
+		for k, other := range l.cells {
+			l.of[l.find(other)] = int32(k + 1)
+		}
+	}
+	return n - 1
+}
+
+// find returns the place in the table of a cell, or the free place where it belongs.
+func (l *Log) find(c cell) int {
+	h := uint64(uint32(c.pair)) | uint64(c.slot)<<32 | uint64(c.arm)<<48
+	h = (h ^ uint64(c.group)<<56 ^ h>>31) * 0xbf58476d1ce4e5b9
+	h = (h ^ uint64(c.group) ^ h>>29) * 0x94d049bb133111eb
+	mask := len(l.of) - 1
+	for at := int(h>>20) & mask; ; at = (at + 1) & mask {
+		if i := l.of[at]; i == 0 || l.cells[i-1] == c {
+			return at
+		}
+	}
 }
 
 // arm returns the number of the ranker of a page.

@@ -34,6 +34,9 @@ type Estimate struct {
 	Parts     []Part  `json:"parts,omitempty"`
 
 	Notes []string `json:"notes,omitempty"`
+
+	resamples [][]float64 // deviations of the logarithms of Theta from their mean; nil where a resample failed
+	factor    float64     // of their sum of squares that is the variance
 }
 
 // Slot is a slot with its propensity. Without errors, SE, Low and High are nil.

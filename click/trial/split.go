@@ -30,6 +30,8 @@ type Split struct {
 	Others    int // pages of other experiments, of none and of interleavings, outside of the history
 	Anonymous int // pages without users; each is a unit
 
+	Interleaved int // of Others
+
 	begun bool
 	users []user
 	at    map[string]int32
@@ -84,7 +86,9 @@ func (s *Split) Add(p *click.Page) error {
 			return err
 		}
 		if !own {
-			s.Others++
+			if s.Others++; MethodOf(p) != None {
+				s.Interleaved++
+			}
 			return nil
 		}
 	}
@@ -323,7 +327,11 @@ func (s *Split) divide(r *Result, plan *Plan) (order []int, members [][]int, err
 		if len(s.arms) == 1 {
 			found = "the arm " + s.arms[0] + " alone"
 		}
-		return nil, nil, fmt.Errorf("found pages of %s, expected pages of two or more arms", found)
+		hint := ""
+		if s.Interleaved > 0 {
+			hint = fmt.Sprintf("; \"clicks prefer\" compares the models of the %d interleaved pages", s.Interleaved)
+		}
+		return nil, nil, fmt.Errorf("found pages of %s, expected pages of two or more arms%s", found, hint)
 	}
 	order = make([]int, len(s.arms))
 	place := make([]int, len(s.arms))

@@ -299,7 +299,7 @@ func (p *Problem) model(l *Learned) *model.Model {
 	}
 	if p.Initial != nil {
 		t.Continued = p.Initial.Origin()
-		t.Seen = t.Seen.Union(p.Initial.Training.Seen)
+		t.Seen, t.Pages = t.Seen.Union(p.Initial.Training.Seen), p.Initial.Training.Pages
 	}
 	m := &model.Model{
 		Method:          p.Method,

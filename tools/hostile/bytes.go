@@ -73,6 +73,7 @@ var readers = []struct {
 	{"clicks.jsonl", []string{"log.jsonl"}, "clicks --log log.jsonl --clicks clicks.jsonl --format json", 60},
 	{"pages.jsonl", nil, "clicks info pages.jsonl --format json", 80},
 	{"pages.jsonl.gz", nil, "clicks info pages.jsonl.gz --format json", 80},
+	{"pages.jsonl", nil, "clicks info pages.jsonl --since 2020-01-01 --until 2030-01-01 --drop-alike --format json", 40},
 	{"exchanges.jsonl", nil, "clicks propensities exchanges.jsonl --format json --out out.json", 80},
 	{"exchanges.jsonl", []string{"data.txt"}, "clicks propensities exchanges.jsonl --method em --bootstrap 5 --by arm --format json", 60},
 	{"shown.jsonl", []string{"data.txt", "theta.json"}, "clicks weigh shown.jsonl --data data.txt --propensities theta.json --max-missing 1 --out - --format csv", 60},
