@@ -67,7 +67,7 @@ func Gradient(name string, l loss.Loss) (*Method, error) {
 const mostInteger = 1e15
 
 // Identity returns the name of the method. For a method of [Gradient], it adds the type and the fields of the loss. So
-// records distinguish losses of the same name.
+// records distinguish losses of the same name. They do not see the code of the loss: if it changes, use another name.
 func (m *Method) Identity() string {
 	if m.own != "" {
 		return m.own

@@ -37,9 +37,12 @@ func judged(t *testing.T, name string, seed uint64) *dataset.Dataset {
 	return b.Dataset()
 }
 
+// penalty is a setting of one's own.
+type penalty struct{ C float64 }
+
 // listNet plans a training of the catalogue's loss with a learner of one's own settings.
-func listNet(s map[string]any) (loss.Loss, train.Learner, error) {
-	return loss.ListNet{}, train.LBFGS{Architecture: train.Linear, C: s["C"].(float64), Tolerance: 1e-6, Iterations: 50}, nil
+func listNet(s penalty) (loss.Loss, train.Learner, error) {
+	return loss.ListNet{}, train.LBFGS{Architecture: train.Linear, C: s.C, Tolerance: 1e-6, Iterations: 50}, nil
 }
 
 // Claim: Store.Tune records the data, settings, choices and values of every query of a tuning. They
@@ -61,7 +64,7 @@ func TestTuneIsRecorded(t *testing.T) {
 	}
 	config := tune.Config{
 		Folds: folds, Seed: 5,
-		Entries: []tune.Entry{tune.Own("own", []map[string]any{{"C": 0.1}, {"C": 10.0}}, listNet), own},
+		Entries: []tune.Entry{tune.OwnOf("own", []penalty{{0.1}, {10}}, listNet), own},
 	}
 	result, err := s.Tune(context.Background(), config)
 	if err != nil {
