@@ -17,7 +17,6 @@ import (
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/method"
-	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/tune"
 )
 
@@ -62,43 +61,25 @@ func main() {
 	if len(os.Args) != 3 {
 		log.Fatal("usage: paper DATA OUT")
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
-		log.Fatal("paper: ", err)
+	measures := must(measure.ParseList("map,ndcg@10", measure.Standard, measure.Options{}))
+	c := tune.Config{
+		Folds: must(tune.ReadFolds(os.Args[1], dataset.Options{})), Dir: os.Args[2],
+		Select: measures[1], Measures: measures, Seed: 1,
 	}
-}
-
-func run(data, out string) error {
-	folds, err := tune.ReadFolds(data, dataset.Options{})
-	if err != nil {
-		return err
+	methods := []*method.Method{must(method.Gradient("margin", margin{})), must(method.Lookup("mle")), must(method.Lookup("regression"))}
+	for _, m := range methods {
+		c.Entries = append(c.Entries, must(tune.NewEntry(m, map[string][]string{"C": {"0.01", "1"}})))
 	}
-	entries := []tune.Entry{tune.Own("margin", []map[string]any{{"C": 0.01}, {"C": 1.0}},
-		func(s map[string]any) (loss.Loss, train.Learner, error) {
-			return margin{}, train.LBFGS{Architecture: train.Linear, C: s["C"].(float64), Tolerance: 1e-6, Iterations: 200}, nil
-		})}
-	for _, name := range []string{"mle", "regression"} {
-		m, err := method.Lookup(name)
-		if err != nil {
-			return err
-		}
-		e, err := tune.NewEntry(m, map[string][]string{"C": {"0.01", "1"}})
-		if err != nil {
-			return err
-		}
-		entries = append(entries, e)
-	}
-	measures, err := measure.ParseList("map,ndcg@10", measure.Standard, measure.Options{})
-	if err != nil {
-		return err
-	}
-	r, err := tune.Run(context.Background(), tune.Config{Folds: folds, Entries: entries, Select: measures[1], Measures: measures, Seed: 1, Dir: out})
-	if err != nil {
-		return err
-	}
-	for _, row := range r.Rows {
+	for _, row := range must(tune.Run(context.Background(), c)).Rows {
 		for _, m := range row.Measures {
 			fmt.Printf("%-10s  %-7s  %.4f\n", row.Entry.Name, m.Measure.Name(), m.Mean)
 		}
 	}
-	return nil
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal("paper: ", err)
+	}
+	return v
 }
