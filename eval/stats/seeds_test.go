@@ -30,7 +30,7 @@ func crossed(rng *rand.Rand, runs int, hard []float64, effect, run, both float64
 
 // Claim: of methods with several runs that are alike over queries and seeds, the t-test and the
 // randomisation test find 3 to 7 % different at 0.05, however the variance divides between queries,
-// seeds and both, and 2 to 10 % with two runs. Tests of the queries' means over runs, which leave the
+// seeds and both, and 2 to 13 % with two runs. Tests of the queries' means over runs, which leave the
 // seeds out, find more.
 func TestLevelOfMethods(t *testing.T) {
 	long.Test(t)
@@ -49,7 +49,7 @@ func TestLevelOfMethods(t *testing.T) {
 		for _, n := range [][2]int{{2, 2}, {2, 10}, {3, 3}, {5, 9}} {
 			low, high := 0.03, 0.07
 			if n[0] == 2 { // two runs show little of the variance between seeds
-				low, high = 0.02, 0.10
+				low, high = 0.02, 0.13
 			}
 			rng := rand.New(rand.NewPCG(11, uint64(n[0])))
 			var student, randomized, alone int
