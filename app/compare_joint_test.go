@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// Claim: on several data sets, means, differences and p values are those of each data set alone. Only
-// Holm's correction changes: by its definition, the i-th smallest of m p values, corrected, is the
-// largest of (m − k + 1) p_k over k ≤ i, and at most 1. Bold and daggers follow from these values,
-// alike in Markdown and LaTeX.
+// Claim: several data sets have the same means, differences and p values as each data set alone, and
+// Holm's correction is over all of them. By its definition, the i-th smallest of m p values becomes
+// the largest of (m − k + 1) p_k over k ≤ i, and at most 1. Bold and daggers follow from these
+// values, alike in Markdown and LaTeX.
 func TestJointComparison(t *testing.T) {
 	t.Chdir(t.TempDir())
 	sets := map[string]string{"one": "first_&%#.txt", "two": "second.txt"}
