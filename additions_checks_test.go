@@ -1,12 +1,10 @@
 package listwise
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -101,14 +99,11 @@ func checkGuide(t *testing.T, b *built) {
 			t.Errorf("%s does not have %s as it is", path, name)
 		}
 	}
-	t.Chdir(t.TempDir())
-	sessions.Check(t, path, func(args []string) (string, string, bool) {
-		var out, errs bytes.Buffer
-		cmd := exec.Command(b.program, args...)
-		cmd.Stdout, cmd.Stderr = &out, &errs
-		err := cmd.Run()
-		return out.String(), errs.String(), err == nil
-	})
+	t.Chdir(b.sources) // for "go run"
+	t.Setenv("PATH", filepath.Dir(b.program)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("GOFLAGS", "-mod=mod")
+	t.Setenv("GOPROXY", "off")
+	sessions.CheckShell(t, path, strings.NewReplacer())
 }
 
 // checkLearner trains with the learner, whose weights are means.

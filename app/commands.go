@@ -19,6 +19,7 @@ func commands(env *environment) []*cobra.Command {
 		newCompareCommand(env),
 		newReportCommand(env),
 		newCurveCommand(env),
+		newBundleCommand(env),
 		newExplainCommand(env),
 		newRunsCommand(env),
 		newFuseCommand(env),

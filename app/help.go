@@ -15,7 +15,7 @@ import (
 // flagGroups lists the headings of flags in help texts, with the flags in order. An entry
 // COMMAND:FLAG applies to this command only.
 var flagGroups = []struct{ heading, flags string }{
-	{"Data", "eval:model score:model explain:model export:model serve:model put:model check:model alias data train valid test eval:scores judgements log:queries log clicks against " +
+	{"Data", "eval:model score:model explain:model export:model serve:model put:model check:model alias data train valid test source eval:scores judgements log:queries log clicks against " +
 		"from import:name report:curve reproduce:set background train:sample convert:sample sample-seed scattered min-features parts"},
 	{"Click models", "fit:model judge:model report:model valid-share report:queries prior iterations exact judge:relevance report:relevance bootstrap"},
 	{"Grades", "levels at min-examinations keep-unsure"},
@@ -31,7 +31,7 @@ var flagGroups = []struct{ heading, flags string }{
 	{"Explanation", "of document above below attribution dependence explain:top background-docs max-docs permute explain:repeats"},
 	{"Evaluation", "ranks fit:relevance min-pages measure measures judge-by shares repeats by rerank first convention threshold ties max-grade drop-self lower-is-better"},
 	{"Trials", "credit experiment ab:measures ab:shares ab:users before planned at-any-time share difference deviation correlation power plan:seed"},
-	{"Significance tests", "baseline compare:seeds unit permutations resamples fit:seed judge:seed compare:seed report:seed explain:permutations explain:seed"},
+	{"Significance tests", "baseline compare:seeds unit permutations resamples fit:seed judge:seed compare:seed report:seed bundle:seed explain:permutations explain:seed"},
 	{"Server", "addr lenient serve:absent reload grace"},
 	{"Search engine", "solr elasticsearch opensearch put:name check:name log:name depth index store credentials timeout replace skip-failed dry-run request answers id-field tolerance"},
 	{"Access", "allow-remote token-file cert key client-ca client"},
@@ -40,7 +40,7 @@ var flagGroups = []struct{ heading, flags string }{
 		"header-timeout read-timeout pause-timeout write-timeout"},
 	{"Planning", "plan plan-memory price"},
 	{"Changes", "normalize:kind reading drop-empty unjudged export:scores put:scores"},
-	{"Output", "out model to report curve per-query log:run svg plots markdown title label compact name featureset export:features put:features all-features extractors best-first top tag limit list:kind " +
+	{"Output", "out model models add bundle:check to report curve per-query log:run svg plots markdown title label compact name featureset export:features put:features all-features extractors best-first top tag limit list:kind " +
 		"all long sparse as shards max-size report:sample curve:training dir no-record format"},
 	{"Missing values", "missing absent missing-value other-features"},
 	{"Table columns", "query grade doc features query-weight weight one-hot negative-grades conflicts"},
@@ -116,6 +116,7 @@ var otherCommands = map[string]string{
 	"ablation": "ablate", "sensitivity": "ablate", "learning-curve": "curve", "curves": "curve",
 	"ttest": "compare", "significance": "compare", "diff": "compare",
 	"html": "report", "plot": "report",
+	"pack": "bundle", "package": "bundle", "archive": "bundle", "artifact": "bundle", "artefact": "bundle",
 	"history": "runs", "log": "runs", "experiments": "runs",
 	"ensemble": "fuse", "merge": "fuse", "combine": "fuse", "rrf": "fuse",
 	"models": "methods", "algorithms": "methods", "list": "methods", "rankers": "methods",

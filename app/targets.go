@@ -350,6 +350,11 @@ func (f *reportFlags) targets(systems []*contestant) *targets {
 	return t.writes("--out", f.out)
 }
 
+func (f *bundleFlags) targets(args []string) *targets {
+	t := new(targets).reads("", args...).reads("--data", f.data...).reads("--source", f.source...).reads("--add", f.add...)
+	return t.writes("--out", f.out)
+}
+
 func (f *reproduceFlags) targets(name string) *targets {
 	t := new(targets).reads("--data", f.data).fills(f.out).makes("--markdown", f.markdown)
 	if name == "all" {

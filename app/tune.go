@@ -46,8 +46,10 @@ type tuneFlags struct {
 	scorers map[string]string // kind of scorer by the name of the method, from --scorer
 }
 
-func newTuneCommand(env *environment) *cobra.Command {
-	var f tuneFlags
+func newTuneCommand(env *environment) *cobra.Command { return new(tuneFlags).command(env) }
+
+// command returns the command, whose flags it adds to f.
+func (f *tuneFlags) command(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune --method M[,M…] (--data DIR|FILE | --train FILE --valid FILE [--test FILE]) --out DIR",
 		Short: "Choose hyperparameters on validation data",
@@ -147,47 +149,11 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	if err := f.checkTrial(); err != nil {
 		return err
 	}
-	configs, err := f.configs()
+	configs, whole, err := f.open(ctx, env)
 	if err != nil {
 		return err
 	}
 	config := &configs[0]
-	if f.measure != "" && !slices.ContainsFunc(config.Entries, func(e tune.Entry) bool { return e.Method.UsesMeasure }) {
-		env.note("note: none of the methods has a training measure, so --measure %s has no effect", f.measure)
-	}
-	opts, err := f.options()
-	if err == nil {
-		err = f.ask(&opts)
-	}
-	if err != nil {
-		return err
-	}
-	var whole *dataset.Dataset
-	more := 0
-	if f.refit {
-		more++
-	}
-	if f.halving {
-		more++
-	}
-	if config.Folds, whole, config.MaxBytes, err = f.read(ctx, env, opts, more); err != nil {
-		return err
-	}
-	if whole != nil {
-		if config.Folds, err = f.inFolds(whole, f.seed); err != nil {
-			return err
-		}
-	}
-	warnOfFolds(env, config.Folds)
-	config.Convention = env.settle(config.Convention, dataOf(config.Folds)...)
-	for i := range configs {
-		configs[i].Folds, configs[i].MaxBytes, configs[i].Convention = config.Folds, config.MaxBytes, config.Convention
-	}
-	warnOfTests(env, config)
-	if err := f.divisible(testsOfFolds(config.Folds), config.Convention.Threshold()); err != nil {
-		return err
-	}
-	warnOfIndifference(env, config.Folds[0].Train, measuresOf(config.Entries, config.Convention))
 	if _, err := f.otherMethods(config); err != nil {
 		return err
 	}
@@ -200,6 +166,51 @@ func (f *tuneFlags) run(ctx context.Context, env *environment) error {
 	rec := f.begin(env, func() *runs.Run { return f.recorded(config) })
 	out, err := f.choose(ctx, env, configs, whole, rec)
 	return rec.conclude(out, err)
+}
+
+// open reads the data. It returns the configurations that the flags describe, one for each seed, and
+// the data if they are one file that is divided into folds.
+func (f *tuneFlags) open(ctx context.Context, env *environment) (configs []tune.Config, whole *dataset.Dataset, err error) {
+	if configs, err = f.configs(); err != nil {
+		return nil, nil, err
+	}
+	config := &configs[0]
+	if f.measure != "" && !slices.ContainsFunc(config.Entries, func(e tune.Entry) bool { return e.Method.UsesMeasure }) {
+		env.note("note: none of the methods has a training measure, so --measure %s has no effect", f.measure)
+	}
+	opts, err := f.options()
+	if err == nil {
+		err = f.ask(&opts)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	more := 0
+	if f.refit {
+		more++
+	}
+	if f.halving {
+		more++
+	}
+	if config.Folds, whole, config.MaxBytes, err = f.read(ctx, env, opts, more); err != nil {
+		return nil, nil, err
+	}
+	if whole != nil {
+		if config.Folds, err = f.inFolds(whole, f.seed); err != nil {
+			return nil, nil, err
+		}
+	}
+	warnOfFolds(env, config.Folds)
+	config.Convention = env.settle(config.Convention, dataOf(config.Folds)...)
+	for i := range configs {
+		configs[i].Folds, configs[i].MaxBytes, configs[i].Convention = config.Folds, config.MaxBytes, config.Convention
+	}
+	warnOfTests(env, config)
+	if err := f.divisible(testsOfFolds(config.Folds), config.Convention.Threshold()); err != nil {
+		return nil, nil, err
+	}
+	warnOfIndifference(env, config.Folds[0].Train, measuresOf(config.Entries, config.Convention))
+	return configs, whole, nil
 }
 
 // measuresOf returns the training measures of entries under a convention.

@@ -31,6 +31,7 @@ var bases = []struct{ args, files string }{
 	{"compare --data data.txt --permutations 100 --resamples 100 linear.json stumps.json", "data.txt linear.json stumps.json"},
 	{"compare --data data.txt --data vali.txt --baseline linear --permutations 100 --resamples 100 --format latex --label tab:main linear.json stumps.json", "data.txt vali.txt linear.json stumps.json"},
 	{"report --data data.txt --out out.html --permutations 100 --resamples 100 linear.json stumps.json", "data.txt linear.json stumps.json"},
+	{"bundle tuned --permutations 20 --resamples 20 --out out.tar.gz", ".listwise tuned folds"},
 	{"explain --model trees.json --data data.txt --resamples 100 --permutations 100 --repeats 1", "data.txt trees.json"},
 	{"explain --model linear.json --data data.txt --of 1", "data.txt linear.json"},
 	{"fuse --data data.txt --valid vali.txt --out out.scores linear.json stumps.json", "data.txt vali.txt linear.json stumps.json"},
@@ -151,7 +152,7 @@ func settingCases(f *fixture) []Case {
 func nameCases() []Case {
 	lines := [][]string{{"trian"}, {"train", "mle"}, {""}, {"\x1b[31m"}, {"é"}, {strings.Repeat("x", 100000)}, {"--"}, {"-"}, {"-x"}, {"--nonsense"}, {"--format", "xml"}, {"--format"}, {"help", "nonsense"}, {"data"}, {"data", "nonsense"}, {"data", "info"},
 		{"runs", "nonsense"}, {"runs", "show"}, {"runs", "show", "x"}, {"runs", "show", "99999999999999999999"}, {"runs", "show", "-1"}, {"runs", "delete"}, {"runs", "delete", "999"}, {"methods", "nonsense"}, {"methods", "mle", "l2"}, {"reproduce", "nonsense"},
-		{"score"}, {"score", "a", "b"}, {"eval", "--data", "none.txt"}, {"version", "x"}, {"demo", "x"}, {"compare"}, {"compare", "--data", "none"}, {"fuse"}, {"report"}, {"tune"}, {"train", "--method"}}
+		{"score"}, {"score", "a", "b"}, {"eval", "--data", "none.txt"}, {"version", "x"}, {"demo", "x"}, {"compare"}, {"compare", "--data", "none"}, {"fuse"}, {"report"}, {"bundle"}, {"bundle", "none", "--out", "out.tar.gz"}, {"bundle", "1", "--out", "out.txt"}, {"bundle", "--check", "none"}, {"tune"}, {"train", "--method"}}
 	for _, v := range []string{"nonsense", "", "MLE", "mle,l2", "\x1b[31m", "é", strings.Repeat("x", 100000)} {
 		lines = append(lines, []string{"train", "--train", "data.txt", "--model", "out.json", "--no-record", "--method", v},
 			[]string{"tune", "--data", "data.txt", "--out", "out", "--no-record", "--method", v},
