@@ -54,8 +54,8 @@ FILE.tar.gz gets:
   source         the Go files that --source names
   check.sh       a script for a POSIX shell
 
-check.sh verifies all checksums and computes the means anew. With listwise, it computes
-the tables anew from the packed values. With --data NAME=PATH, it verifies the data,
+check.sh verifies all checksums and recomputes the means. With listwise, it recomputes
+the tables from the packed values. With --data NAME=PATH, it verifies the data,
 trains again and compares the values: the same bytes by the same version of listwise,
 otherwise within --tolerance.
 
@@ -66,7 +66,7 @@ Results of a Go program that calls tune.Run need --source and --data. check.sh b
 the program and runs it with two arguments, the data folder and the results folder. The
 values must be those of the packed scores under one of the conventions.
 
---check DIR computes the tables of an unpacked bundle anew, for check.sh.`,
+--check DIR computes the tables of an unpacked bundle again, for check.sh.`,
 		Example: `  listwise bundle runs/ohsumed runs/mq2008 --baseline mle --out paper.tar.gz
   listwise bundle 12 14 --add figures/curve.svg --models --out paper.tar.gz
   listwise bundle runs/own --source main.go --data OHSUMED --out paper.tar.gz`,
@@ -282,7 +282,7 @@ func (b *bundle) checkPrivate() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.files)) {
 		for _, dir := range private {
-			if len(filepath.ToSlash(dir)) > 1 && containsPath(b.files[name], dir) {
+			if len(dir) > 1 && containsPath(b.files[name], dir) {
 				return usageErrorf("%s of the bundle contains the path %s of this machine, expected none: give relative paths to the commands, or edit the file", name, dir)
 			}
 		}
@@ -291,13 +291,17 @@ func (b *bundle) checkPrivate() error {
 }
 
 // containsPath reports whether a text contains the path of a folder, alone or followed by a separator.
+// The end of another path does not count.
 func containsPath(text []byte, dir string) bool {
+	const inNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.}"
 	for {
-		_, after, found := bytes.Cut(text, []byte(dir))
+		before, after, found := bytes.Cut(text, []byte(dir))
 		if !found {
 			return false
 		}
-		if len(after) == 0 || !bytes.ContainsAny(after[:1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") {
+		begins := len(before) == 0 || !strings.ContainsRune(inNames, rune(before[len(before)-1]))
+		ends := len(after) == 0 || !strings.ContainsRune(inNames, rune(after[0]))
+		if begins && ends {
 			return true
 		}
 		text = after

@@ -330,7 +330,7 @@ func reopen(ctx context.Context, r *runs.Run) (f *tuneFlags, data []runs.Data, e
 	return f, data, err
 }
 
-// sameData returns an error if data differ from those that a run recorded.
+// sameData returns an error if data differ from the recorded data of a run.
 func sameData(recorded, now []runs.Data) error {
 	for i, d := range recorded {
 		switch {

@@ -381,7 +381,7 @@ func (g *tabledGroup) compare(t *bundleTables) (*comparison, error) {
 // errTables is the error of bundle --check if a table is not what the values give.
 var errTables = errors.New("the tables are not what the values give")
 
-// checkBundle computes the tables of an unpacked bundle anew and compares them with its files.
+// checkBundle computes the tables of an unpacked bundle again and compares them with its files.
 func checkBundle(env *environment, dir string) error {
 	m, err := readManifest(dir)
 	if err != nil {

@@ -317,6 +317,18 @@ func TestBundleRefuses(t *testing.T) {
 	}
 }
 
+// Claim: only whole paths of a folder count as private.
+func TestContainsPath(t *testing.T) {
+	for text, want := range map[string]bool{
+		"/home/ada": true, "see /home/ada/x": true, `"/home/ada"`: true, "a=/home/ada": true,
+		"/home/adam": false, "$here/home/ada": false, "/data/home/ada/x": false, "home/ada": false, "": false, "/home/adam /home/ada": true,
+	} {
+		if got := containsPath([]byte(text), "/home/ada"); got != want {
+			t.Errorf("%q: found %v, expected %v", text, got, want)
+		}
+	}
+}
+
 // Claim: names with spaces, dots and quotation marks, and absolute paths of data, give plain paths in
 // the bundle and a check that passes. A folder that two commands filled is two runs.
 func TestBundleOfUnusualNames(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/listwise/listwise/tune/runs"
 )
 
-// checkScript is check.sh, in which the line RUNS stands for the commands of the runs.
+// checkScript is check.sh. The commands of the runs replace its line RUNS.
 //
 //go:embed bundle_check.sh
 var checkScript string
@@ -65,7 +65,7 @@ This bundle has the results of %s. It does not contain the data.
 
 verifies the checksums of all files, and computes the means from the values of the queries. With
 [listwise](https://github.com/listwise/listwise) in the PATH, or named by the variable LISTWISE, it
-also computes the tables anew.
+also computes the tables again.
 
     sh check.sh%s
 
