@@ -27,6 +27,10 @@ type bundleRun struct {
 	Data    []string `json:"data"` // names of the data that the command reads
 	Seed    *uint64  `json:"seed,omitempty"`
 
+	// Budget is the time limit of the command, whose results depend on the machine. It is empty if
+	// there is none. check.sh does not repeat such a command.
+	Budget string `json:"time_budget,omitempty"`
+
 	// Code is the program that trained. It is nil if it is unknown, as for a Go program.
 	Code *runs.Code `json:"code,omitempty"`
 
@@ -253,6 +257,9 @@ func (b *bundle) addRecorded(ctx context.Context, dir string, r *runs.Run, names
 	}
 	if !tested {
 		return usageErrorf("%s: found values of the validation data, by which settings were chosen, expected values of test data (see tune --data)", at)
+	}
+	if budget, err := parseBudget(f.budget); err == nil && budget.Time > 0 {
+		run.Budget = f.budget
 	}
 	if run.Command, err = b.command(run, f, r.Command); err != nil {
 		return usageErrorf("%s: %w", at, err)

@@ -345,6 +345,29 @@ func TestBundleOfUnusualNames(t *testing.T) {
 	}
 }
 
+// Claim: files of one fold are data of their own names, and a command with a time limit is not repeated.
+func TestBundleOfFiles(t *testing.T) {
+	dir := bundled(t)
+	fold := filepath.Join("data one", "Fold1")
+	mustCall(t, "tune", "--quiet", "--method", "mle", "--grid", "C=1", "--train", filepath.Join(fold, "train.txt"), "--valid", filepath.Join(fold, "vali.txt"), "--test", filepath.Join(fold, "test.txt"), "--measures", "map", "--out", "runs/files")
+	mustCall(t, "tune", "--quiet", "--method", "regression", "--grid", "C=1", "--data", "data one", "--budget", "1h", "--measures", "map", "--out", "runs/timed")
+	mustCall(t, "tune", "--quiet", "--method", "mle", "--grid", "C=1", "--data", "one.txt", "--measures", "map", "--out", "runs/untested")
+	mustCall(t, "bundle", "runs/files", "runs/timed", "--out", "paper.tar.gz")
+	var args []string
+	for _, name := range []string{"train.txt", "vali.txt", "test.txt"} {
+		args = append(args, "--data", name+"="+filepath.Join(dir, fold, name))
+	}
+	code, said := runCheck(t, unpack(t, "paper.tar.gz"), thisListwise(t), args...)
+	for _, want := range []string{"training files again gives the same bytes of 1 files", "not checked: the training of timed, as --budget 1h"} {
+		if code != 0 || !strings.Contains(said, want) {
+			t.Errorf("check.sh exits with %d and says\n%sexpected %q", code, said, want)
+		}
+	}
+	if code, _, said := call("bundle", "runs/untested", "--out", "untested.tar.gz"); code != exitUsage || !strings.Contains(said, "found values of the validation data") {
+		t.Errorf("bundle exits with %d and says %q", code, said)
+	}
+}
+
 // ownResults trains an own loss on the folds of "data one" as a Go program would.
 func ownResults(t *testing.T, out string) {
 	t.Helper()

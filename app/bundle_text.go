@@ -17,6 +17,10 @@ var checkScript string
 func (b *bundle) script() []byte {
 	var text strings.Builder
 	for _, r := range b.manifest.Runs {
+		if r.Budget != "" {
+			fmt.Fprintf(&text, "\n%s\n", shellLine("say", "not checked: the training of "+r.Name+", as --budget "+r.Budget+" depends on the machine"))
+			continue
+		}
 		condition := shellLine(append([]string{"have", r.Name}, r.Data...)...)
 		if r.Kind == programKind {
 			condition += " && " + shellLine("build", r.Name) + " && " + shellLine(append([]string{"start", r.Name}, r.Command...)...)
