@@ -368,10 +368,10 @@ func TestBundleOfFiles(t *testing.T) {
 	}
 }
 
-// ownResults trains an own loss on the folds of "data one" as a Go program would.
-func ownResults(t *testing.T, out string) {
+// ownResults trains an own loss on the folds of data as a Go program would.
+func ownResults(t *testing.T, data, out string) {
 	t.Helper()
-	folds, err := tune.ReadFolds("data one", dataset.Options{})
+	folds, err := tune.ReadFolds(data, dataset.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -393,7 +393,7 @@ func ownResults(t *testing.T, out string) {
 // other data are refused.
 func TestBundleOfProgram(t *testing.T) {
 	dir := bundled(t)
-	ownResults(t, "runs/own")
+	ownResults(t, "data one", "runs/own")
 	mustWrite(t, "main.go", "package main\n\nfunc main() {}\n")
 	args := []string{"bundle", "runs/own", "runs/one", "--source", "main.go", "--data", "data one", quickTests, "--out", "paper.tar.gz"}
 	if code, _, said := call(args...); code != exitUsage || !strings.Contains(said, "found no go.mod") {

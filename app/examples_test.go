@@ -152,7 +152,7 @@ func unzipped(t *testing.T, path string) string {
 }
 
 // prepareExamples makes the files that examples name: data, folds, models, scores, what
-// tune leaves, and a record of 14 runs.
+// tune leaves, and a record of 16 runs.
 func prepareExamples(t *testing.T) {
 	t.Helper()
 	synth := func(seed, queries int, out string) {
@@ -201,6 +201,13 @@ func prepareExamples(t *testing.T) {
 	for i, name := range []string{"m", "a", "b", "c", "r", "run6", "run7", "run8", "run9", "run10", "run11", "run12", "run13", "run14"} {
 		mustCall(t, "train", "--method", methods[i%2], "--train", "train.txt", "--model", name+".json", "--curve", name+".curve")
 	}
+	for _, set := range []string{"OHSUMED", "MQ2008"} { // runs 15 and 16
+		mustCall(t, "tune", "--method", "mle,regression", "--grid", "C=1", "--data", set, "--out", "runs/"+strings.ToLower(set))
+	}
+	mustWrite(t, "curve.svg", "<svg/>")
+	ownResults(t, "OHSUMED", "runs/own")
+	mustWrite(t, "main.go", "package main\n\nfunc main() {}\n")
+	mustWrite(t, "go.mod", "module paper\n")
 	for i, name := range []string{"pages.jsonl.gz", "held.jsonl.gz", "monday.csv", "tuesday.csv"} {
 		mustCall(t, "clicks", "simulate", "--data", "train.txt", "--model", "m.json", "--order", "shuffle", "--from", strconv.Itoa(300*i), "--pages", "300", "--users", "50", "--out", name)
 	}
