@@ -129,7 +129,7 @@ WRONG = {
     "seed of a draw": (lambda: fitted().explain(X[:5], seed=-1), "seed: found -1"),
     "attribution no text": (lambda: fitted().explain(X[:5], attribution=1), "attribution: found 1"),
     "title no text": (lambda: listwise.report({"a": y}, y, qid=qid, title=5), "title: found 5, expected a text"),
-    "measure no text": (lambda: listwise.compare({"a": y, "b": y}, y, qid=qid, measure=5), "measure: found 5, expected a text"),
+    "measure no text": (lambda: listwise.compare({"a": y, "b": y}, y, qid=qid, measure=5), "measure: found 5, expected names"),
     "system None": (lambda: listwise.compare({"a": None}, y, qid=qid), "systems: a: found None"),
     "k no number": (lambda: listwise.fuse([y, y], k="a"), "k: found .a., expected a finite number"),
     "weights no numbers": (lambda: listwise.fuse([y, y], weights=["a", "b"]), "weights: found values of type"),
