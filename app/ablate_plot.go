@@ -56,7 +56,7 @@ func (a *ablation) legend(m *measured) string {
 func (a *ablation) plotDifferences() *chart.Plot {
 	label := "change of " + a.labelOfMeasures() + " from " + a.points[a.baseline].label
 	if a.varies == varyFeatures && a.baseline == 0 {
-		label = "change of " + a.labelOfMeasures() + " without the group"
+		label = "change of " + a.labelOfMeasures() + " without it"
 	}
 	p := &chart.Plot{Width: columnWidth, X: chart.Axis{Label: label, Zero: true}}
 	const apart = 0.3 // of the measures in a row

@@ -211,6 +211,16 @@ func TestAnyContent(t *testing.T) {
 	})
 }
 
+// Claim: a label of the x axis that is longer than the axis stays within the picture.
+func TestLongLabelIsNotCut(t *testing.T) {
+	p := &Plot{Width: 320, X: Axis{Label: "a label that is longer than its axis, which begins"}, Y: Axis{Ticks: []Tick{{0.5, "a long name of a row"}}}}
+	at := regexp.MustCompile(`<text x="([\d.]+)"[^>]*text-anchor="middle">a label`).FindSubmatch(write(t, p))
+	x, err := strconv.ParseFloat(string(at[1]), 64)
+	if half := textWidth(p.X.Label, labelSize) / 2; err != nil || x+half > 320 {
+		t.Errorf("the label ends at %v, expected at most 320: %v", x+half, err)
+	}
+}
+
 // Claim: a line's points lie where the axes say.
 func TestPointsAreOnScale(t *testing.T) {
 	p := &Plot{X: Axis{Min: 0, Max: 10}, Y: Axis{Log: true, Min: 1, Max: 1000},

@@ -115,7 +115,10 @@ func (c canvas) axes(l *layout, p *Plot) {
 	}
 	c.path(axis, "M"+px(l.left)+" "+px(l.top)+"V"+px(l.bottom)+"H"+px(l.right)+marks.String())
 	if p.X.Label != "" {
-		c.text((l.left+l.right)/2, l.height-margin, labelSize, textStyle{anchor: "middle"}, p.X.Label)
+		// Below the axis, unless a long label would then leave the picture.
+		half := textWidth(p.X.Label, labelSize) / 2
+		x := math.Max(math.Min((l.left+l.right)/2, l.width-gap-half), math.Min((l.left+l.right)/2, gap+half))
+		c.text(x, l.height-margin, labelSize, textStyle{anchor: "middle"}, p.X.Label)
 	}
 	if p.Y.Label != "" {
 		c.text(margin+labelSize*0.8, (l.top+l.bottom)/2, labelSize, textStyle{anchor: "middle", turn: -90}, p.Y.Label)
