@@ -327,10 +327,13 @@ func reopen(ctx context.Context, r *runs.Run) (f *tuneFlags, data []runs.Data, e
 		return nil, nil, fmt.Errorf("the recorded command: %w", err)
 	}
 	f.cmd = cmd
+	if f.seeds != "" {
+		return nil, nil, fmt.Errorf("found results of --seeds %s, expected one seed; tune each seed with --seed, in a folder of its own", f.seeds)
+	}
 	err = silent.guarded(func() error {
-		config, _, err := f.open(ctx, silent)
+		configs, _, err := f.open(ctx, silent)
 		if err == nil {
-			data = f.recorded(&config).Data
+			data = f.recorded(&configs[0]).Data
 		}
 		return err
 	})

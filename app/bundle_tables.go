@@ -178,7 +178,7 @@ func addTables(tables map[string][]byte, name string, forLatex, forMarkdown []re
 		return err
 	}
 	tables["tables/"+name+".csv"] = text.Bytes()
-	tables["tables/"+name+".tex"] = []byte(latex(forLatex))
+	tables["tables/"+name+".tex"] = []byte(latex(forLatex, ""))
 	tables["tables/"+name+".md"] = []byte(markdown(forMarkdown))
 	return nil
 }

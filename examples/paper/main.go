@@ -57,6 +57,9 @@ func (b boundMargin) Eval(scores, lambda []float64, _ *loss.Scratch) float64 {
 	return sum
 }
 
+// setting has the hyperparameters of margin.
+type setting struct{ C float64 }
+
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) != 3 {
@@ -72,10 +75,9 @@ func run(data, out string) error {
 	if err != nil {
 		return err
 	}
-	entries := []tune.Entry{tune.Own("margin", []map[string]any{{"C": 0.01}, {"C": 1.0}},
-		func(s map[string]any) (loss.Loss, train.Learner, error) {
-			return margin{}, train.LBFGS{Architecture: train.Linear, C: s["C"].(float64), Tolerance: 1e-6, Iterations: 200}, nil
-		})}
+	entries := []tune.Entry{tune.OwnOf("margin", []setting{{C: 0.01}, {C: 1}}, func(s setting) (loss.Loss, train.Learner, error) {
+		return margin{}, train.LBFGS{Architecture: train.Linear, C: s.C, Tolerance: 1e-6, Iterations: 200}, nil
+	})}
 	for _, name := range []string{"mle", "regression"} {
 		m, err := method.Lookup(name)
 		if err != nil {
