@@ -327,16 +327,15 @@ func reopen(ctx context.Context, r *runs.Run) (f *tuneFlags, data []runs.Data, e
 		return nil, nil, fmt.Errorf("the recorded command: %w", err)
 	}
 	f.cmd = cmd
+	if f.seeds != "" {
+		return nil, nil, fmt.Errorf("found results of --seeds %s, expected one seed; tune each seed with --seed, in a folder of its own", f.seeds)
+	}
 	err = silent.guarded(func() error {
 		configs, _, err := f.open(ctx, silent)
-		switch {
-		case err != nil:
-			return err
-		case f.repeats != nil:
-			return fmt.Errorf("found results of tune --seeds %s, expected those of one random seed", f.seeds)
+		if err == nil {
+			data = f.recorded(&configs[0]).Data
 		}
-		data = f.recorded(&configs[0]).Data
-		return nil
+		return err
 	})
 	return f, data, err
 }

@@ -375,14 +375,14 @@ func ownResults(t *testing.T, data, out string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type penalty struct{ C float64 }
-	own := func(s penalty) (loss.Loss, train.Learner, error) {
+	type setting struct{ C float64 }
+	own := func(s setting) (loss.Loss, train.Learner, error) {
 		return loss.RankCosine{}, train.LBFGS{Architecture: train.Linear, C: s.C, Tolerance: 1e-6, Iterations: 50}, nil
 	}
 	_, err = tune.Run(context.Background(), tune.Config{
 		Folds: folds, Seed: 1, Dir: out, Ties: measure.TiesPessimistic,
 		Measures: []measure.Measure{measure.MustParse("map", measure.LETOR3), measure.MustParse("ndcg@5", measure.LETOR3)},
-		Entries:  []tune.Entry{tune.OwnOf("our loss", []penalty{{1}}, own)},
+		Entries:  []tune.Entry{tune.OwnOf("our loss", []setting{{1}}, own)},
 	})
 	if err != nil {
 		t.Fatal(err)
