@@ -25,7 +25,7 @@ type weighing struct {
 	regression   string
 	maxMissing   float64
 
-	seen click.Seen // the pages
+	seen *click.Seen // the pages, if a model is to know them
 }
 
 // regressions are the values of --regression.
@@ -102,7 +102,9 @@ func (w *weighing) log(cmd *cobra.Command, env *environment, flag string, paths 
 		l.Value = pageColumns[e.By]
 	}
 	_, err := w.read(cmd, env, flag, paths, func(p *click.Page) error {
-		w.seen.Add(p)
+		if w.seen != nil {
+			w.seen.Add(p)
+		}
 		return l.Add(p)
 	})
 	return l, err

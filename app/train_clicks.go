@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/listwise/listwise/click"
 	"github.com/listwise/listwise/click/weigh"
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/eval/measure"
@@ -163,7 +164,7 @@ func isBinary(m measure.Measure) bool {
 // read reads the pages and sets the training data of a problem.
 func (c *fromClicks) read(ctx context.Context, env *environment, f *trainFlags, m *method.Method, p *method.Problem, features *dataset.Dataset) (*dataset.Dataset, error) {
 	c.features = features
-	c.memoryLimit = f.memoryLimit
+	c.memoryLimit, c.seen = f.memoryLimit, new(click.Seen)
 	var err error
 	if c.log, err = c.weighing.log(c.cmd, env, "clicks", c.pages, features, c.o.Propensities, c.by != train.NoDebias); err != nil {
 		return nil, err

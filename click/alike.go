@@ -74,11 +74,10 @@ func (p *Page) pattern() uint16 {
 	return uint16(spread(h)) | 2
 }
 
-// note compares a page with those of the user before it.
-func (u *Users) note(n *userStats, p *Page) {
-	h := mixed(fnvOffset, p.Query)
-	query, pattern := uint16(spread(h)), p.pattern()
-	h = mixed(mixed(h, p.Docs[0]), p.Docs[len(p.Docs)-1])
+// note compares a page with those of the user before it. of is the hash of its query.
+func (u *Users) note(n *userStats, p *Page, of uint64) {
+	query, pattern := uint16(spread(of)), p.pattern()
+	h := mixed(mixed(of, p.Docs[0]), p.Docs[len(p.Docs)-1])
 	shown, now, timed := uint32(spread(h+uint64(len(p.Docs)))), uint32(p.Time.Unix()), !p.Time.IsZero()
 	count := func(h habit, same bool) {
 		u.alike[h].turns++

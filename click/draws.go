@@ -12,19 +12,14 @@ import (
 // combinations of a query and a document or ranking.
 type draws struct {
 	cells  []drawnCell
-	cellOf map[cellKey]int32
-	tops   map[cellKey]int32 // of queries: pages with probabilities
+	cellOf map[uint64]int32 // by hash of the query, the document or ranking, and the arm
+	tops   map[uint64]int32 // of queries and arms: place in counts
 
 	counts []int     // of queries
 	first  []uint64  // of queries: the document on the first rank of the last shuffled page, 0 if none
 	pages  int       // with probabilities
 	arms   int       // largest number of an arm among them
 	shuf   shuffling // of pages with shuffled
-}
-
-type cellKey struct {
-	query, doc uint64 // hashes; doc is 0 for a query
-	arm        uint16 // 0: all arms
 }
 
 // drawnCell sums over the pages of a query that show a document first, or a ranking.
@@ -45,8 +40,9 @@ const (
 	cellCost  = 120 // bytes
 )
 
-// add adds a page. arm is the number of its arm.
-func (d *draws) add(p *Page, arm uint16, mem *memory.Account) error {
+// add adds a page. query is the hash of its query, and arm the number of its arm. Without arms, only the counts of all arms
+// are kept.
+func (d *draws) add(p *Page, query uint64, arm uint16, mem *memory.Account) error {
 	stated := p.Propensity
 	if p.Propensities != nil {
 		stated = p.Propensities[0]
@@ -55,18 +51,17 @@ func (d *draws) add(p *Page, arm uint16, mem *memory.Account) error {
 		return nil
 	}
 	if d.cellOf == nil {
-		d.cellOf, d.tops = map[cellKey]int32{}, map[cellKey]int32{}
+		d.cellOf, d.tops = map[uint64]int32{}, map[uint64]int32{}
 	}
-	query, doc := mixed(fnvOffset, p.Query), mixed(fnvOffset, p.Docs[0])
+	doc := mixed(fnvOffset, p.Docs[0])
 	if p.Propensities == nil {
 		for _, other := range p.Docs[1:] {
 			doc = mixed(doc, other)
 		}
 	}
-	doc = max(doc, 1)
-	of := [2]int32{-1, -1} // all arms, and this one
-	for k, a := range [2]uint16{0, arm + 1} {
-		key := cellKey{query: query, arm: a}
+	of, arms := [2]int32{-1, -1}, []uint16{0, arm}[:min(2, 1+int(arm))] // all arms, and this one
+	for k, a := range arms {
+		key := query + uint64(a)*fnvPrime
 		q, known := d.tops[key]
 		if !known {
 			if len(d.counts) >= mostCells {
@@ -87,12 +82,12 @@ func (d *draws) add(p *Page, arm uint16, mem *memory.Account) error {
 	}
 	d.pages++
 	d.arms = max(d.arms, int(arm))
-	for k, a := range [2]uint16{0, arm + 1} {
+	for k, a := range arms {
 		if of[k] < 0 {
 			continue
 		}
 		d.counts[of[k]]++
-		key := cellKey{query, doc, a}
+		key := spread(query+uint64(a)*fnvPrime) ^ doc
 		i, known := d.cellOf[key]
 		if !known {
 			if len(d.cells) >= mostCells {
@@ -209,7 +204,7 @@ func (d *draws) sums() (f Fault, wrong bool) {
 	total := make([]float64, len(d.counts))
 	varies := make([]bool, len(d.counts))
 	for _, c := range d.cells {
-		if c.arm == 0 {
+		if (c.arm == 0) != (d.arms == 0) {
 			continue
 		}
 		total[c.query] += c.n / c.inverse

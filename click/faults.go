@@ -83,14 +83,15 @@ func (w *watch) add(p *Page, users *Users, mem *memory.Account) error {
 	if p.interleaved() {
 		single = 0
 	}
-	if err := users.add(p, single, w.same, mem); err != nil {
+	query := mixed(fnvOffset, p.Query)
+	if err := users.add(p, query, single, w.same, mem); err != nil {
 		return err
 	}
 	w.time.add(p, arm)
 	if arm > 0 {
 		w.arms[arm-1].add(p)
 	}
-	return w.drawn.add(p, arm, mem)
+	return w.drawn.add(p, query, arm, mem)
 }
 
 // interleaved reports whether several models ranked the page.

@@ -51,9 +51,9 @@ const (
 	heavyBytes = 80   // memory of the name of a user
 )
 
-// add counts a page of a user. It ignores pages without a user. arm is 1 + the number of the page's arm, 0 without an
+// add counts a page of a user. It ignores pages without a user. query is the hash of the page's query, and arm is 1 + the number of the page's arm, 0 without an
 // experiment, and same reports whether two arms are of one experiment.
-func (u *Users) add(p *Page, arm uint16, same func(a, b uint16) bool, mem *memory.Account) error {
+func (u *Users) add(p *Page, query uint64, arm uint16, same func(a, b uint16) bool, mem *memory.Account) error {
 	if p.User == "" {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (u *Users) add(p *Page, arm uint16, same func(a, b uint16) bool, mem *memor
 		u.stats = append(u.stats, userStats{})
 	}
 	n := &u.stats[i]
-	u.note(n, p)
+	u.note(n, p, query)
 	switch {
 	case arm == 0:
 	case n.arm == 0:

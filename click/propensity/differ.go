@@ -156,7 +156,7 @@ func (e *em) attractions(sums []count, theta []float64) []float64 {
 func binomial(rng *rand.Rand, shown, p float64) (clicks float64) {
 	const exact = 200
 	if v := shown * p * (1 - p); shown > exact && v > 20 {
-		return min(shown, max(0, math.Round(float64(shown*p)+float64(math.Sqrt(v)*rng.NormFloat64()))))
+		return min(shown, max(0, math.Round(float64(shown*p)+float64(math.Sqrt(v)*random.Normal(rng)))))
 	}
 	for left := shown; left > 0; left-- {
 		if rng.Float64() < p {
