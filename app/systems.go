@@ -129,6 +129,11 @@ func newContestant(arg string, seeds []uint64) (*contestant, error) {
 	if s.name == "" {
 		s.name = shortName(rest)
 	}
+	for i, r := range s.runs {
+		if slices.ContainsFunc(s.runs[:i], func(other run) bool { return filepath.Clean(other.path) == filepath.Clean(r.path) }) {
+			return nil, usageErrorf("system %s: found %s twice, expected a run for each random seed", s.name, r.path)
+		}
+	}
 	return s, nil
 }
 

@@ -136,7 +136,7 @@ const (
 // Pages of users with most members, in both kinds of text.
 const (
 	pages = `{"page":"p1","time":"2026-11-23T01:37:43Z","user":"u1","query":"red shoes","experiment":"ab","arm":"a","version":"1","docs":["b","a","c"],"slots":["1",2,"ad"],"clicks":[0,1,0],"order":[2],"team":[0,1,0],"propensity":0.5,"propensities":[0.5,1,1e-3]}
-{"page":"p2","time":1763861863.5,"user":"u2","query":7,"docs":["a","b"],"clicked":["b","a","b"],"swapped":[1,2],"swap":true,"candidates":["a","b","c"],"orders":[[["a","b"],0.5],[["b","a"],0.25]],"weight":2}
+{"page":"p2","time":1763861863.5,"user":"u2","query":7,"docs":["a","b"],"clicked":["b","a","b"],"swapped":[1,2],"swap":true,"candidates":["a","b","c"],"orders":[[["a","b"],0.5],[["b","a"],0.5]],"weight":2}
 {"page":"p3","query":"red shoes","docs":["a","b","c"],"clicks":[2,0,0],"pairs":1,"exchanged":[1],"shuffled":3}
 `
 	// exchanges tell propensities.
@@ -148,8 +148,8 @@ const (
 {"query":"q","docs":["b","a"],"clicks":[0,1],"swapped":[1,2],"swap":true,"shuffled":2,"arm":"y","weight":40}
 `
 	pagesTable = `page,rank,query,docs,clicks,slots,orders
-q1,1,q,a,1,1,"[[[""a"",""b""],0.5]]"
-q1,2,q,b,0,2,"[[[""a"",""b""],0.5]]"
+q1,1,q,a,1,1,"[[[""a"",""b""],1]]"
+q1,2,q,b,0,2,"[[[""a"",""b""],1]]"
 ,1,"q, r",b,1,1,
 ,2,"q, r",c,0,2,
 `
