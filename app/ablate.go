@@ -76,7 +76,7 @@ was interrupted resumes. Use tune to choose a setting: here, test data are compa
 			if err := required(cmd, "method", "out"); err != nil {
 				return err
 			}
-			if err := f.source.require(cmd); err != nil {
+			if err := f.require(cmd); err != nil {
 				return err
 			}
 			f.cmd = cmd

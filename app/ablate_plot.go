@@ -71,7 +71,7 @@ func (a *ablation) plotDifferences() *chart.Plot {
 			if k == 0 {
 				p.Y.Ticks = append(p.Y.Ticks, chart.Tick{Value: -row, Label: shortLabel(a.points[i].short())})
 			}
-			s.X, s.Y = append(s.X, d), append(s.Y, -row-float64(apart*(float64(k)-float64(len(a.measured)-1)/2)))
+			s.X, s.Y = append(s.X, d), append(s.Y, -row-float64(apart*(float64(k)-float64(float64(len(a.measured)-1)/2))))
 			s.Low, s.High = append(s.Low, ci.Low), append(s.High, ci.High)
 			row++
 		}

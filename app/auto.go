@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,7 +33,7 @@ type autoFlags struct {
 	jobs     int
 	budget   time.Duration
 	trials   int
-	without  []int // trials, from 1
+	without  string // numbers of trials, from 1
 	members  int
 	target   string
 	out      string
@@ -109,7 +111,7 @@ A run that was interrupted resumes.`,
 	addWhole(fl, &f.jobs, "jobs", 0, 0, "`number` of parallel trainings (default: number of cores)")
 	fl.DurationVar(&f.budget, "budget", defaultBudget, "`time` limit, such as 10m; 0: none")
 	addWhole(fl, &f.trials, "trials", 0, 0, "`number` of trials (default: as time allows)")
-	fl.IntSliceVar(&f.without, "without", nil, "`numbers` of trials to leave out, separated by commas")
+	fl.StringVar(&f.without, "without", "", "`numbers` of trials to leave out, separated by commas")
 	addWhole(fl, &f.members, "members", auto.DefaultMembers, 1, "largest `number` of trials to fuse")
 	fl.StringVar(&f.target, "for", "", "export `format` that must express the model, such as solr")
 	fl.StringVar(&f.out, "out", "", "`folder` for results")
@@ -169,18 +171,30 @@ type testedFold struct {
 	*auto.Result
 }
 
+// leftOut returns the trials of --without, from 0 on.
+func (f *autoFlags) leftOut() (trials []int, err error) {
+	if f.without == "" {
+		return nil, nil
+	}
+	for word := range strings.SplitSeq(f.without, ",") {
+		number, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || number < 1 {
+			return nil, usageErrorf("--without %s: found %q, expected numbers of trials from 1 on, separated by commas", f.without, word)
+		}
+		trials = append(trials, number-1)
+	}
+	return trials, nil
+}
+
 // open reads the data and completes the configuration.
 func (f *autoFlags) open(ctx context.Context, env *environment) (*automatic, error) {
 	w := &automatic{autoFlags: f}
 	c := &w.config
 	*c = auto.Config{Trials: f.trials, Budget: f.budget, Begun: f.begun, Members: f.members, Parts: f.folds}
-	for _, number := range f.without {
-		if number < 1 {
-			return nil, usageErrorf("--without %d: expected numbers of trials, from 1 on", number)
-		}
-		c.Without = append(c.Without, number-1)
-	}
 	var err error
+	if c.Without, err = f.leftOut(); err != nil {
+		return nil, err
+	}
 	if f.target != "" {
 		if w.target, err = targetOf(f.target); err != nil {
 			return nil, err
@@ -513,8 +527,8 @@ func (f *autoFlags) recorded(w *automatic) *runs.Run {
 	if f.budget > 0 {
 		settings["budget"] = f.budget.String()
 	}
-	if f.without != nil {
-		settings["without"] = mapped(f.without, func(n int) any { return n })
+	if c.Without != nil {
+		settings["without"] = mapped(c.Without, func(n int) any { return n + 1 })
 	}
 	if f.target != "" {
 		settings["for"] = f.target

@@ -88,7 +88,7 @@ values must be those of the packed scores under one of the conventions.
 	addList(fl, &f.add, "add", "file", "further `file`, such as a figure; repeatable")
 	fl.BoolVar(&f.models, "models", false, "pack models and test scores")
 	fl.StringVar(&f.checked, "check", "", "unpacked `folder` whose tables to check")
-	f.testFlags.addTo(cmd, "every pair")
+	f.addTo(cmd, "every pair")
 	return cmd
 }
 

@@ -417,7 +417,7 @@ func checkValues(path string, recorded *runs.RankerResult) error {
 // out.
 func (b *bundle) command(run *bundleRun, f *tuneFlags, args []string) ([]string, error) {
 	paths := map[string]string{"out": "runs/" + run.Name}
-	for flag, path := range map[string]string{"data": f.source.data, "train": f.files.Train, "valid": f.files.Valid, "test": f.files.Test} {
+	for flag, path := range map[string]string{"data": f.data, "train": f.files.Train, "valid": f.files.Valid, "test": f.files.Test} {
 		paths[flag] = path
 	}
 	for _, flag := range []string{"data", "train", "valid", "test"} {

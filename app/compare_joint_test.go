@@ -33,7 +33,7 @@ func TestJointComparison(t *testing.T) {
 		t.Fatal(err)
 	}
 	column := func(row []string, name string) string { return row[slices.Index(rows[0], name)] }
-	real := func(row []string, name string) float64 {
+	numberIn := func(row []string, name string) float64 {
 		v, err := strconv.ParseFloat(column(row, name), 64)
 		if err != nil {
 			t.Fatalf("%s: %v in %q", name, err, row)
@@ -65,15 +65,15 @@ func TestJointComparison(t *testing.T) {
 	corrected := map[string]bool{"†": false} // marks that occur
 	for _, r := range rows[1:] {
 		key := column(r, "data") + " " + column(r, "measure")
-		highest[key] = max(highest[key], real(r, "mean"))
+		highest[key] = max(highest[key], numberIn(r, "mean"))
 	}
 	for _, r := range rows[1:] {
 		key := strings.Join([]string{column(r, "system"), column(r, "data"), column(r, "measure")}, " ")
 		if got := []string{column(r, "mean"), column(r, "mean_low")}; !slices.Equal(got, alone[key]) {
 			t.Errorf("%s has %q, alone %q", key, got, alone[key])
 		}
-		cell := fmt.Sprintf("%.4f", real(r, "mean"))
-		if real(r, "mean") == highest[column(r, "data")+" "+column(r, "measure")] {
+		cell := fmt.Sprintf("%.4f", numberIn(r, "mean"))
+		if numberIn(r, "mean") == highest[column(r, "data")+" "+column(r, "measure")] {
 			cell = "bold " + cell
 		}
 		if column(r, "baseline") != "" {
@@ -84,9 +84,9 @@ func TestJointComparison(t *testing.T) {
 			if !slices.Equal(got, alone["pair "+key]) {
 				t.Errorf("%s differs by %q, alone by %q", key, got, alone["pair "+key])
 			}
-			if real(r, "randomization_p_holm") <= 0.05 {
+			if numberIn(r, "randomization_p_holm") <= 0.05 {
 				mark := "†"
-				if real(r, "difference") < 0 {
+				if numberIn(r, "difference") < 0 {
 					mark = "‡"
 				}
 				cell += mark
@@ -102,7 +102,7 @@ func TestJointComparison(t *testing.T) {
 		var p, holm []float64
 		for _, r := range rows[1:] {
 			if column(r, "baseline") != "" {
-				p, holm = append(p, real(r, test+"_p")), append(holm, real(r, test+"_p_holm"))
+				p, holm = append(p, numberIn(r, test+"_p")), append(holm, numberIn(r, test+"_p_holm"))
 			}
 		}
 		for i := range p {

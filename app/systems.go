@@ -306,9 +306,9 @@ func (env *environment) systemsFor(data string, systems []*contestant, least int
 
 // misfit returns the reason why a system cannot be evaluated on the data, or nil. If the data are a
 // file, misfit replaces a folder with one fold by the path of its file.
-func (s *contestant) misfit(data string, inFolds bool) (problem, err error) {
-	for i := range s.runs {
-		path := &s.runs[i].path
+func (c *contestant) misfit(data string, inFolds bool) (problem, err error) {
+	for i := range c.runs {
+		path := &c.runs[i].path
 		file, _, _ := strings.Cut(*path, ":") // for fuse: test scores, then validation scores
 		if exists(*path) {
 			file = *path

@@ -89,7 +89,7 @@ func lively(seed uint64) func(n int, p *click.Page) bool {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := 0.0 // days
-	return func(n int, p *click.Page) bool {
+	return func(_ int, p *click.Page) bool {
 		if p.User != "" {
 			e, known := eager[p.User]
 			if !known {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
@@ -93,7 +94,7 @@ func letorSet(t *testing.T, name string) (*dataset.Dataset, []measure.Measure) {
 
 // trainSplit trains networks on half of the queries and measures them on the other half.
 func trainSplit(whole *dataset.Dataset, measures []measure.Measure, split int) (n networks, err error) {
-	order := random.Stream(7, "split", fmt.Sprint(split)).Perm(len(whole.Queries))
+	order := random.Stream(7, "split", strconv.Itoa(split)).Perm(len(whole.Queries))
 	half := len(order) / 2
 	training, test := whole.Subset(order[:half]), whole.Subset(order[half:])
 	n = make(networks, len(measures))
@@ -130,7 +131,7 @@ func checkLevel(t *testing.T, splits []networks, m int, name string, seeds int) 
 	t.Helper()
 	var n, student, randomized, averages, single, power int
 	for i := range splits {
-		rng := random.Stream(7, "systems", fmt.Sprint(i))
+		rng := random.Stream(7, "systems", strconv.Itoa(i))
 		for range levelDivisions {
 			order := rng.Perm(levelSeeds)
 			var a, b, better [][]float64

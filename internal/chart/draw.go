@@ -116,7 +116,7 @@ func (c canvas) axes(l *layout, p *Plot) {
 	c.path(axis, "M"+px(l.left)+" "+px(l.top)+"V"+px(l.bottom)+"H"+px(l.right)+marks.String())
 	if p.X.Label != "" {
 		// Below the axis, unless a long label would then leave the picture.
-		half := textWidth(p.X.Label, labelSize) / 2
+		half := float64(textWidth(p.X.Label, labelSize) / 2)
 		x := math.Max(math.Min((l.left+l.right)/2, l.width-gap-half), math.Min((l.left+l.right)/2, gap+half))
 		c.text(x, l.height-margin, labelSize, textStyle{anchor: "middle"}, p.X.Label)
 	}

@@ -127,7 +127,8 @@ func (f *pdf) trace(data string) {
 // halfCircle adds a half circle between two points, counterclockwise on the page, by two cubic curves.
 func (f *pdf) halfCircle(x0, y0, x1, y1 float64) {
 	const k = 0.5522847498 // distance of the control points of a quarter circle of radius 1
-	cx, cy, rx, ry := (x0+x1)/2, (y0+y1)/2, (x1-x0)/2, (y1-y0)/2
+	cx, cy := float64((x0+x1)/2), float64((y0+y1)/2)
+	rx, ry := float64((x1-x0)/2), float64((y1-y0)/2)
 	topX, topY := cx-ry, cy+rx // a quarter turn from the start
 	kx, ky := float64(k*rx), float64(k*ry)
 	f.CurveBezierCubicTo(x0-ky, y0+kx, topX-kx, topY-ky, topX, topY)
@@ -142,11 +143,11 @@ func (f *pdf) text(x, y, size float64, t textStyle, text string) {
 		return r
 	}, text)
 	f.SetFont(fontName, "", size*points)
-	x, y = x*points, y*points
+	x, y = float64(x*points), float64(y*points)
 	left := x
 	switch t.anchor {
 	case "middle":
-		left -= f.GetStringWidth(text) / 2
+		left -= float64(f.GetStringWidth(text) / 2)
 	case "end":
 		left -= f.GetStringWidth(text)
 	}

@@ -1,6 +1,7 @@
 package method
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -174,7 +175,7 @@ func TestGradientRefuses(t *testing.T) {
 		"method infinite: Factor=+Inf: expected a number":     {"infinite", ownListNet{Factor: math.Inf(1)}},
 	} {
 		_, err := Gradient(c.name, c.loss)
-		if _, ok := err.(*ProblemError); !ok || !strings.Contains(err.Error(), want) {
+		if problem := (*ProblemError)(nil); !errors.As(err, &problem) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %s", err, want)
 		}
 	}

@@ -74,7 +74,7 @@ var bases = []struct{ args, files string }{
 	{"clicks judge pages.jsonl --model ccm --levels 2 --min-examinations 0 --keep-unsure", "pages.jsonl"},
 	{"clicks prefer mixed.jsonl", "mixed.jsonl"},
 	{"clicks ab ab.jsonl --users users.csv", "ab.jsonl users.csv"},
-	{"clicks evaluate --pages shop.jsonl --data data.txt --propensities theta.json --baseline linear.json stumps.json", "shop.jsonl data.txt theta.json linear.json stumps.json"},
+	{"clicks evaluate --pages shop.jsonl --data data.txt --propensities theta.json --max-unsupported 1 --ignore-weights --ignore-checks --baseline linear.json stumps.json", "shop.jsonl data.txt theta.json linear.json stumps.json"},
 	{"clicks plan --difference 1 --deviation 1", ""},
 	{"clicks plan --share 0.7", ""},
 	{"methods mle", ""},
@@ -115,7 +115,7 @@ func commandWords(args []string) int {
 }
 
 func flagCase(name string, files, args []string, value string) Case {
-	outs := []string{"out", "out.json", "out.jsonl", "out.jsonl.gz", "out.txt", "out.txt.gz", "out.parquet", "out.html", "out.scores", ".listwise"}
+	outs := []string{"out", "out.json", "out.jsonl", "out.jsonl.gz", "out.txt", "out.txt.gz", "out.parquet", "out.html", "out.pdf", "out.tar.gz", "out.scores", ".listwise"}
 	if value != "" {
 		outs = append(outs, filepath.Clean(value))
 	}
