@@ -269,8 +269,12 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, configs []tune
 		rec.wrote(summary.Refit.Model)
 		out.notes = append(out.notes, summary.Refit.note(summary.Select))
 	}
-	// Read the folder as late as possible, because another command may have added methods during
-	// the search.
+	// Another command may have added methods during the search, and may be about to.
+	unlock, err := runs.LockFolder(f.out)
+	if err != nil {
+		return report{}, err
+	}
+	defer unlock()
 	others, err := f.otherMethods(config)
 	if err != nil {
 		return report{}, err

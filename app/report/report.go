@@ -121,7 +121,7 @@ func Build(ctx context.Context, c Config, divisions []ensemble.Division, curves 
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{config: c}
+	r := &Report{config: *in.Config}
 	r.data.Forest, r.data.Weights = []forest{}, []weights{} // not null: the page's script iterates over them
 	for _, step := range []struct {
 		stage string
@@ -151,7 +151,9 @@ func Build(ctx context.Context, c Config, divisions []ensemble.Division, curves 
 	return r, nil
 }
 
-func newInput(c *Config, divisions []ensemble.Division) (*input, error) {
+func newInput(given *Config, divisions []ensemble.Division) (*input, error) {
+	own := *given // the caller's stays as it is
+	c := &own
 	if len(divisions) == 0 || len(divisions[0].Systems) == 0 {
 		return nil, errors.New("found no systems to report on, expected at least one")
 	}

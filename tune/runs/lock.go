@@ -3,6 +3,7 @@ package runs
 import (
 	"errors"
 	"os"
+	"time"
 )
 
 // lock is a file that a process locks during its run. The system releases the lock when the process
@@ -36,4 +37,18 @@ func held(path string) bool {
 	}
 	defer func() { _ = file.Close() }()
 	return errors.Is(lockFile(file, false), errLocked)
+}
+
+// LockFolder locks a folder until unlock is called or the process ends. It waits while another process has the lock.
+// Where the system cannot lock folders, it does nothing.
+func LockFolder(dir string) (unlock func(), err error) {
+	file, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	const again = 5 * time.Millisecond
+	for errors.Is(lockFile(file, true), errLocked) {
+		time.Sleep(again)
+	}
+	return func() { _ = file.Close() }, nil
 }
