@@ -75,8 +75,8 @@ def test_compare_takes_runs(command, tmp_path, rankers):
     assert got.data == want
     assert [p["claim"] for p in got.pairs] == ["methods"]
     assert listwise.compare({"a": [list(y), y], "b": list(y)}, y, qid=qid, permutations=99).pairs[0]["claim"] == "methods"
-    with pytest.raises(listwise.Error, match="^system a: found 2 runs, expected one: the report shows rankings"):
-        listwise.report({"a": [list(y), y]}, y, qid=qid)
+    several = {"a": [rankers["convex"], rankers["trees"]], "b": list(y)}
+    assert "sd of runs" in listwise.report(several, y, X=X, qid=qid).html
 
 
 def test_tune_takes_a_scorer_for_each_method():

@@ -366,8 +366,7 @@ def report(
 ) -> Report:
     """An HTML page that compares systems: means with tests, curves, single queries, models.
 
-    Arguments are those of :func:`compare`, with one run of each system; the first measure sorts
-    the queries."""
+    Arguments are those of :func:`compare`. The first measure sorts the queries."""
     with _files() as files:
         out = files.path("report.html", "the page")
         settings, documents = _data(files, X, y, qid, group, doc)
