@@ -69,7 +69,7 @@ models, scores, per-query values and learning curves, as tune writes them. A run
 was interrupted resumes. Use tune to choose a setting: here, test data are compared.`,
 		Example: `  listwise ablate --method lambdamart --vary leaves=4,8,16,32 --data MQ2008 --out leaves
   listwise ablate --method ranknet --scorer net --vary hidden=5,10,20,40 --seeds 1-10 --data MQ2008 --out hidden
-  listwise ablate --method mle --leave-out title=1..5 --leave-out body=6..10 --data MQ2008 --out groups
+  listwise ablate --method mle --leave-out title=1..3 --leave-out body=4..5 --data MQ2008 --out groups
   listwise ablate --method lambdamart --vary queries=10%,25%,50%,100% --data MQ2008 --out sizes`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -34,7 +34,7 @@ that all its runs have. FILE may be a pattern such as 'runs/seed*.curve', in quo
 
 The table has each curve's best epoch by its mean. --format json has all points.`,
 		Example: `  listwise curve ranknet=r1.curve ranknet=r2.curve ranknet=r3.curve --out learning.pdf
-  listwise curve 'hidden 5=ablation/hidden=5.seed*/Fold1.curve' 'hidden 40=ablation/hidden=40.seed*/Fold1.curve' --out hidden.svg`,
+  listwise curve small=hidden/hidden=5.seed*/Fold1.curve large=hidden/hidden=40.seed*/Fold1.curve --out hidden.svg`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := required(cmd, "out"); err != nil {

@@ -184,7 +184,9 @@ func prepareExamples(t *testing.T) {
 	mustWrite(t, "users.csv", users.String())
 	mustCall(t, "data", "convert", "all.txt.gz", "--out", "shop.csv")
 	mustCall(t, "data", "fold", "all.txt.gz", "--folds", "3", "--out", "OHSUMED")
-	for _, dir := range []string{"MQ2008", "LETOR3/OHSUMED", "SETS/OHSUMED"} {
+	synth(2, 300, "more.txt.gz")
+	mustCall(t, "data", "fold", "more.txt.gz", "--folds", "3", "--out", "MQ2008")
+	for _, dir := range []string{"LETOR3/OHSUMED", "SETS/OHSUMED"} {
 		mustCopy(t, dir, "OHSUMED")
 	}
 	mustCopy(t, "Fold1", "OHSUMED/Fold1")
@@ -202,7 +204,7 @@ func prepareExamples(t *testing.T) {
 		mustCall(t, "train", "--method", methods[i%2], "--train", "train.txt", "--model", name+".json", "--curve", name+".curve")
 	}
 	for _, set := range []string{"OHSUMED", "MQ2008"} { // runs 15 and 16
-		mustCall(t, "tune", "--method", "mle,regression", "--grid", "C=1", "--data", set, "--out", "runs/"+strings.ToLower(set))
+		mustCall(t, "tune", "--method", "mle,regression", "--grid", "C=1", "--data", set, "--out", "tuned/"+strings.ToLower(set))
 	}
 	mustWrite(t, "curve.svg", "<svg/>")
 	ownResults(t, "OHSUMED", "runs/own")
@@ -252,6 +254,16 @@ func prepareExamples(t *testing.T) {
 			mustWrite(t, filepath.Join("runs", system, "x"), "")
 			mustCall(t, "train", "--no-record", "--method", methods[i%2], "--train", filepath.Join("OHSUMED", fold, "train.txt"), "--model", filepath.Join("runs", system, fold+".model.json"))
 		}
+	}
+	for _, name := range []string{"r1", "r2", "r3", "hidden/hidden=5.seed1/Fold1", "hidden/hidden=5.seed2/Fold1", "hidden/hidden=40.seed1/Fold1"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		mustCall(t, "train", "--no-record", "--method", "ranknet", "--set", "epochs=2", "--train", "train.txt", "--valid", "vali.txt", "--model", "net.json", "--curve", name+".curve")
+	}
+	for _, system := range []string{"seeds/ranknet/seed-1", "seeds/ranknet/seed-2", "seeds/listnet/seed-1", "runs/MQ2008/mle", "runs/MQ2008/listnet",
+		"runs/OHSUMED/mle", "runs/OHSUMED/listnet", "runs/mq/mle", "runs/mq/net", "runs/oh/mle", "runs/oh/net"} {
+		mustCopy(t, system, "runs/"+map[bool]string{true: "mle", false: "listnet"}[filepath.Base(system) == "mle"])
 	}
 	for seed := range 5 {
 		mustCopy(t, fmt.Sprintf("runs/%d/mle", seed+1), "runs/mle")

@@ -66,7 +66,7 @@ func main() {
 		Folds: must(tune.ReadFolds(os.Args[1], dataset.Options{})), Dir: os.Args[2],
 		Select: measures[1], Measures: measures, Seed: 1,
 	}
-	methods := []*method.Method{must(method.Gradient("margin", margin{})), must(method.Lookup("mle")), must(method.Lookup("regression"))}
+	methods := []*method.Method{must(method.Gradient("own-margin", margin{})), must(method.Lookup("mle")), must(method.Lookup("regression"))}
 	for _, m := range methods {
 		c.Entries = append(c.Entries, must(tune.NewEntry(m, map[string][]string{"C": {"0.01", "1"}})))
 	}
