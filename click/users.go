@@ -146,9 +146,9 @@ type busy struct {
 	tail       float64 // a count that no user of the log's distribution reaches
 }
 
-// busyOf measures users by a count. Activity has a long tail: a log-normal distribution with the quartile and the
-// 95th percentile of the log tells how long. The most active of N users reach √(2 ln N) standard deviations, and the
-// tail lies 1.5 above. Percentiles do not depend on a few robots.
+// busyOf measures users by a count. Activity has a long tail. A log-normal distribution with the quartile and the 95th
+// percentile of the log gives its deviation. The most active of N users reach √(2 ln N) deviations, and the tail lies
+// 1.5 above. Percentiles do not depend on a few robots.
 func busyOf(stats []userStats, count func(*userStats) uint32) busy {
 	const (
 		upper, far = 0.6745, 1.6449 // normal quantiles of 75 and 95 %
