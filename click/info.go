@@ -320,6 +320,9 @@ func (s *Survey) Info(t *Tally) *Info {
 	})
 	i.Robots = append([]User{}, t.Users.Robots()...)
 	i.Odd = i.odd()
+	if odd := s.index.variants(); odd != "" {
+		i.Odd = append(i.Odd, odd)
+	}
 	for _, f := range t.Faults() {
 		i.Odd = append(i.Odd, f.Text)
 	}
@@ -399,6 +402,11 @@ func (i *Info) odd() []string {
 	add(i.WithoutClicks > 0, "%d pages have neither clicks nor clicked", i.WithoutClicks)
 	add(i.Clicks == 0 && i.WithoutClicks < i.Pages, "no document was clicked")
 	add(len(i.Ranks) == 1, "all pages have one document: nothing can be learned about ranks")
+	if len(i.Ranks) > 1 {
+		const clear = 20 // clicks
+		first, second := i.Ranks[0], i.Ranks[1]
+		add(first.Clicked == 0 && second.Clicked >= clear, "rank 1 has no click, and rank 2 has %v of %v pages: were ranks counted from 0, or clicks logged one rank too low? correct clicks", second.Clicked, second.Shown)
+	}
 	add(timed > 0 && i.Untimed > 0, "%d of %d pages have no time", i.Untimed, i.Pages)
 	add(i.Disordered > 0, "%d pages are earlier than the page before them", i.Disordered)
 	add(i.Weight != float64(i.Pages), "the weights of %d pages have the sum %v", i.Pages, i.Weight)
@@ -409,4 +417,34 @@ func (i *Info) odd() []string {
 		add(z > 4, "ranks %d and %d were exchanged on %.4f of %v pages, expected a half", e.A, e.B, share, e.Pages)
 	}
 	return odd
+}
+
+// variants returns a sentence if a twentieth of the queries differ from another one only in case and spaces, "" otherwise.
+func (x *Index) variants() string {
+	const share = 20
+	plain := func(query string) uint64 {
+		return mixed(fnvOffset, strings.Join(strings.Fields(strings.ToLower(query)), " "))
+	}
+	count := make(map[uint64]int, len(x.queries))
+	for q := range x.queries {
+		count[plain(q)]++
+	}
+	several, example := 0, uint64(math.MaxUint64)
+	for h, n := range count {
+		if n > 1 {
+			several += n
+			example = min(example, h)
+		}
+	}
+	if several == 0 || share*several < len(x.queries) {
+		return ""
+	}
+	var names []string
+	for q := range x.queries {
+		if plain(q) == example {
+			names = append(names, q)
+		}
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("%d of %d queries differ from another one only in case or spaces, such as %q and %q: each has a part of the clicks; write queries in one form, here and in the features", several, len(x.queries), names[0], names[1])
 }

@@ -148,6 +148,30 @@ func TestOdd(t *testing.T) {
 	}
 }
 
+// Claim: queries that change their case, and clicks that are a rank too low, are told. A sound log has neither.
+func TestOddQueriesAndRanks(t *testing.T) {
+	for fault, want := range map[string]string{
+		"":     "",
+		"case": `40 of 40 queries differ from another one only in case or spaces, such as "Q`,
+		"rank": "rank 1 has no click, and rank 2 has 100 of 200 pages",
+	} {
+		var pages []*Page
+		for n := range 200 {
+			p := &Page{Query: fmt.Sprint("q ", n%20), Docs: []string{"a", "b"}, Clicks: []int{n / 20 % 2, 0}, Weight: 1}
+			switch {
+			case fault == "case" && n >= 100:
+				p.Query = strings.ToUpper(p.Query)
+			case fault == "rank":
+				p.Clicks = []int{0, p.Clicks[0]}
+			}
+			pages = append(pages, p)
+		}
+		if odd := strings.Join(surveyed(t, pages).Odd, "; "); !strings.HasPrefix(odd, want) || want == "" && odd != "" {
+			t.Errorf("%s: found %q, expected %q", fault, odd, want)
+		}
+	}
+}
+
 var unlimited = memory.Unlimited()
 
 // Claim: an arm that began later than another one of its experiment is told, one that began at the same time is not.

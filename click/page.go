@@ -241,10 +241,17 @@ func probability(what, name string, v float64) error {
 // repeated returns a document that occurs twice.
 func repeated(docs []string) (doc string, twice bool) {
 	if len(docs) <= 32 { // faster than a map
+		endings := uint64(0) // a set of hashes of the last two bytes, which ids with a common beginning differ in
 		for i, d := range docs {
-			if slices.Contains(docs[:i], d) {
+			ending := uint(0)
+			if n := len(d); n > 1 {
+				ending = uint(d[n-1]) + 10*uint(d[n-2])
+			}
+			bit := uint64(1) << (ending % 64)
+			if endings&bit != 0 && slices.Contains(docs[:i], d) {
 				return d, true
 			}
+			endings |= bit
 		}
 		return "", false
 	}

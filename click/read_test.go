@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -489,6 +490,52 @@ func TestRobotsByClicks(t *testing.T) {
 	}
 	if got := o.Tally.Users.Robots(); len(got) != 1 || got[0] != (User{"eager", 40, 200}) {
 		t.Errorf("robots %v", got)
+	}
+}
+
+// Claim: the most active users of a log with a long tail of activity are no robots, at most in one of a hundred logs; a
+// user who adds a tenth of the pages to such a log is one, as is one with 200 pages where all others have about ten.
+func TestActiveUsersAreNoRobots(t *testing.T) {
+	alarms, found := 0, 0
+	const logs = 100
+	for seed := range uint64(logs) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		u, page := new(Users), &Page{Query: "q", Docs: []string{"1", "2"}, Clicks: []int{1, 0}}
+		add := func(user string, pages int) {
+			page.User = user
+			for range pages {
+				if err := u.add(page, 1, 0, nil, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		all, deviation := 0, 0.6+0.8*rng.Float64()
+		for i := range 1000 {
+			pages := int(math.Exp(1 + deviation*rng.NormFloat64()))
+			add(fmt.Sprint("u", i), pages)
+			all += pages
+		}
+		alarms += min(1, len(u.Robots()))
+		add("robot", all/9+1)
+		if r := u.Robots(); len(r) > 0 && r[0].Name == "robot" {
+			found++
+		}
+	}
+	if alarms > logs/100 || found != logs {
+		t.Errorf("%d of %d logs without robots have likely robots, and %d of those with one", alarms, logs, found)
+	}
+	u, page := new(Users), &Page{Query: "q", Docs: []string{"1", "2"}, Clicks: []int{1, 0}}
+	rng := rand.New(rand.NewPCG(1, 3))
+	for i := range 10200 {
+		if page.User = fmt.Sprint("u", rng.IntN(1000)); i%51 == 0 {
+			page.User = "robot"
+		}
+		if err := u.add(page, 1, 0, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := u.Robots(); len(r) != 1 || r[0].Name != "robot" {
+		t.Errorf("found %v, expected the user with 2 %% of the pages", r)
 	}
 }
 

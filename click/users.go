@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"hash/maphash"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/listwise/listwise/dataset/memory"
+	"github.com/listwise/listwise/internal/elementary"
 )
 
 // Users counts the pages of each user. The zero value is empty and ready to use. It identifies users by a hash
@@ -119,23 +121,16 @@ func (u *Users) get(name string) *userStats {
 	return nil
 }
 
-// Robots returns likely robots, those with the most pages first. A likely robot has more than 1,000 clicked
-// documents. Or it has 100 pages or more, above 1 % of all pages and above ten times the mean of a user, or as large a
-// part of the clicked documents.
+// Robots returns likely robots, those with the most pages first. A likely robot has 100 pages or more, which are above ten
+// times the mean of a user and a tenth of all pages; or above 1 % of them and more than the tail of the other
+// users explains. Clicked documents count as pages do, and above 1,000 of them the share does not matter.
 func (u *Users) Robots() []User {
-	var pages, clicks float64
-	for _, n := range u.stats {
-		pages += float64(n.pages)
-		clicks += float64(n.clicks)
-	}
-	large := func(n uint32, all float64) bool {
-		share := float64(n) / all
-		return n >= many && share > 0.01 && float64(share*float64(len(u.stats))) > 10
-	}
+	pages := busyOf(u.stats, func(n *userStats) uint32 { return n.pages })
+	clicks := busyOf(u.stats, func(n *userStats) uint32 { return n.clicks })
 	var robots []User
 	for i, name := range u.heavy {
 		n := u.stats[i]
-		if n.clicks > manyClicks || large(n.pages, pages) || large(n.clicks, clicks) {
+		if pages.robot(n.pages) || clicks.robot(n.clicks) || n.clicks > manyClicks && float64(n.clicks) > clicks.tail {
 			robots = append(robots, User{name, int(n.pages), int(n.clicks)})
 		}
 	}
@@ -143,6 +138,47 @@ func (u *Users) Robots() []User {
 		return cmp.Or(cmp.Compare(b.Pages, a.Pages), cmp.Compare(b.Clicks, a.Clicks), cmp.Compare(a.Name, b.Name))
 	})
 	return robots
+}
+
+// busy is how active users are.
+type busy struct {
+	all, users float64
+	tail       float64 // a count that no user of the log's distribution reaches
+}
+
+// busyOf measures users by a count. Activity has a long tail. A log-normal distribution with the quartile and the 95th
+// percentile of the log gives its deviation. The most active of N users reach √(2 ln N) deviations, and the tail lies
+// 1.5 above. Percentiles do not depend on a few robots.
+func busyOf(stats []userStats, count func(*userStats) uint32) busy {
+	const (
+		upper, far = 0.6745, 1.6449 // normal quantiles of 75 and 95 %
+		above      = 1.5
+	)
+	b := busy{users: float64(len(stats))}
+	var counts []uint32
+	for i := range stats {
+		n := count(&stats[i])
+		b.all += float64(n)
+		if n > 0 {
+			counts = append(counts, n)
+		}
+	}
+	if len(counts) == 0 {
+		return b
+	}
+	slices.Sort(counts)
+	at := func(percent int) float64 { return elementary.Log(float64(counts[(len(counts)-1)*percent/100])) }
+	deviation := (at(95) - at(75)) / (far - upper)
+	most := math.Sqrt(2*elementary.Log(float64(len(counts)))) + above
+	b.tail = elementary.Exp(at(75) + float64(deviation*(most-upper)))
+	return b
+}
+
+// robot reports whether a count is that of a likely robot.
+func (b busy) robot(n uint32) bool {
+	const part, dominant = 0.01, 0.1
+	share := float64(n) / b.all
+	return n >= many && float64(share*b.users) > 10 && (share > dominant || share > part && float64(n) > b.tail)
 }
 
 // LikelyRobots names likely robots in a clause, "" if there are none.
