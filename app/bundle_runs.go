@@ -176,16 +176,19 @@ func (b *bundle) addFolder(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if names == nil {
-		return usageErrorf("%s: found no folders with Foldk%s, expected the results of tune", dir, valuesEnding)
-	}
 	if text, err := os.ReadFile(filepath.Join(dir, resultsName)); err == nil {
 		summary, _ := tuned(text)
 		for _, m := range summary.Methods {
-			if !slices.Contains(names, m.Method) && m.Seeds == nil {
+			if m.Seeds != nil {
+				return usageErrorf("%s: found results of tune --seeds, expected one seed; tune each seed with --seed, in a folder of its own", dir)
+			}
+			if !slices.Contains(names, m.Method) {
 				return usageErrorf("%s: found no values of %s, expected those of all methods in %s", dir, m.Method, resultsName)
 			}
 		}
+	}
+	if names == nil {
+		return usageErrorf("%s: found no folders with Foldk%s, expected the results of tune", dir, valuesEnding)
 	}
 	list, err := b.recorded()
 	if err != nil {

@@ -285,6 +285,9 @@ func TestBundleRefuses(t *testing.T) {
 		{"a model", func(t *testing.T) {
 			mustWrite(t, "runs/one/mle/Fold1.model.json", mustRead(t, "runs/one/mle/Fold2.model.json"))
 		}, "runs/one --models", "Fold1.model.json: found a model that does not give the scores beside it"},
+		{"several seeds", func(t *testing.T) {
+			mustCall(t, "tune", "--quiet", "--method", "mle", "--grid", "C=1", "--seeds", "1,2", "--data", "data one", "--out", "runs/seeds")
+		}, "runs/seeds", "found results of tune --seeds, expected one seed"},
 		{"a missing system", func(t *testing.T) {
 			if err := os.RemoveAll("runs/one/mle"); err != nil {
 				t.Fatal(err)
