@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,6 +159,9 @@ func (f *ablateFlags) run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if c.Entries, err = f.entries(a); err != nil {
+		return err
+	}
+	if err := f.checkFolders(c.Entries); err != nil {
 		return err
 	}
 	if err := f.readFolds(ctx, env, a, opts); err != nil {
@@ -348,6 +353,21 @@ func (f *ablateFlags) entries(a *ablation) ([]tune.Entry, error) {
 		}
 	}
 	return all, nil
+}
+
+// pointFolders are the names of folders of points.
+var pointFolders = regexp.MustCompile(`\.seed[0-9]+$`)
+
+// checkFolders returns an error if the output folder has results of other points or seeds than this
+// call. A pattern such as leaves=8.seed* would mix them.
+func (f *ablateFlags) checkFolders(entries []tune.Entry) error {
+	list, _ := os.ReadDir(f.out) // there may be none yet
+	for _, e := range list {
+		if pointFolders.MatchString(e.Name()) && len(foldsIn(filepath.Join(f.out, e.Name()))) > 0 && !slices.ContainsFunc(entries, func(own tune.Entry) bool { return own.Name == e.Name() }) {
+			return usageErrorf("--out %s: found %s, which is no point and seed of this call; add it to the call, or name another folder", f.out, e.Name())
+		}
+	}
+	return nil
 }
 
 // readFolds reads the data, or divides a file as "data fold" does.

@@ -23,7 +23,7 @@ func (a *ablation) plot() *chart.Plot {
 		p.X.Label = "training queries"
 	}
 	if len(at) <= mostTicks { // else the plot chooses
-		p.X.Ticks = mapped(a.points, func(p ablated) chart.Tick { return chart.Tick{Value: p.at, Label: p.label} })
+		p.X.Ticks = mapped(order(at), func(i int) chart.Tick { return chart.Tick{Value: at[i], Label: a.points[i].label} })
 	}
 	for k := range a.measured {
 		m := &a.measured[k]

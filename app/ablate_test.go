@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/listwise/listwise/eval/stats"
+	"github.com/listwise/listwise/internal/chart"
 )
 
 // ablationData writes folds and a file of judged queries with five features, of which the last is constant.
@@ -218,6 +221,22 @@ func TestAblationHasTheSameBytes(t *testing.T) {
 	mustCall(t, "compare", "--data", "folds", "--seeds", "1,4", "a=out/hidden=9.seed{seed}", "b=out/hidden=1.seed{seed}") // a folder of a point is one of tune
 }
 
+// Claim: ticks ascend, whatever the order of the values.
+func TestAblationSortsTicks(t *testing.T) {
+	plotted := func(at ...float64) []chart.Tick {
+		a := &ablation{varies: "leaves"}
+		one := measured{name: "map", Comparison: &stats.Comparison{Systems: make([]stats.System, len(at))}}
+		for _, v := range at {
+			a.points = append(a.points, ablated{label: fmt.Sprint(v), at: v})
+		}
+		a.measured = []measured{one}
+		return a.plot().X.Ticks
+	}
+	if a, b := plotted(2, 8, 4), plotted(2, 4, 8); !slices.Equal(a, b) {
+		t.Errorf("the ticks are %v, expected %v", a, b)
+	}
+}
+
 // Claim: the axis is logarithmic for values whose ratios are alike, and linear for values whose differences are.
 func TestGeometric(t *testing.T) {
 	for _, c := range []struct {
@@ -237,6 +256,7 @@ func TestGeometric(t *testing.T) {
 func TestAblateRefuses(t *testing.T) {
 	ablationData(t)
 	mustCall(t, "tune", "--method", "mle", "--grid", "C=1", "--data", "folds", "--no-record", "--out", "tuned")
+	mustCall(t, "ablate", "--method", "mle", "--vary", "C=1,3", "--seeds", "1", "--data", "folds", "--no-record", "--out", "other")
 	for args, want := range map[string]string{
 		"--method mle --out o":                                                                         "--vary or --leave-out",
 		"--method mle --vary C=1,2 --leave-out 1 --out o":                                              "--vary or --leave-out",
@@ -254,6 +274,7 @@ func TestAblateRefuses(t *testing.T) {
 		"--method mle --leave-out a/b=1 --out o":                                                       "--leave-out a/b=1",
 		"--method mle --leave-out a=, --out o":                                                         "--leave-out a=,",
 		"--method mle --leave-out 9 --out o":                                                           "9",
+		"--method mle --vary C=1,2 --seeds 1 --out other":                                              "found C=3.seed1, which is no point and seed of this call",
 		"--method mle --vary C=1,2 --out tuned":                                                        "results.json of tune",
 		"--method mle --vary C=1,2 --select x --out o":                                                 "--select",
 		"--method lambdamart --vary hidden=2,4 --out o":                                                "hidden",

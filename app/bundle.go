@@ -59,8 +59,9 @@ the tables from the packed values. With --data NAME=PATH, it verifies the data,
 trains again and compares the values: the same bytes by the same version of listwise,
 otherwise within --tolerance.
 
-A run is refused if its values or means are not those in the record, if a fold is
-missing, or if the data have changed since.
+A run is refused if its values or means are not those in the record, if a fold or
+method is missing, or if the data have changed since. With --models, each model must
+give the packed scores, and these the values.
 
 Results of a Go program that calls tune.Run need --source and --data. check.sh builds
 the program and runs it with two arguments, the data folder and the results folder. The

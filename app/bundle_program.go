@@ -233,21 +233,10 @@ func evaluationOf(dir string, names []string, folds []tune.Fold, threshold float
 	scores := make([][][]float64, len(names))
 	for i, name := range names {
 		for k := range folds {
-			base := filepath.Join(dir, name, folds[k].Name)
-			text, err := os.ReadFile(base + valuesEnding)
-			if err != nil {
-				return bundleEvaluation{}, usageErrorf("%w", err)
-			}
-			v, err := parseQueryValues(base+valuesEnding, text)
+			v, ordered, err := readFold(filepath.Join(dir, name, folds[k].Name), folds[k].Test)
 			if err != nil {
 				return bundleEvaluation{}, err
 			}
-			input, err := datafile.ReadScores(base+".scores", folds[k].Test.Docs(), dataset.Options{})
-			if err != nil {
-				return bundleEvaluation{}, usageErrorf("%w", err)
-			}
-			ordered := make([]float64, len(input))
-			folds[k].Test.FromInputOrder(ordered, input)
 			values[i], scores[i] = append(values[i], v), append(scores[i], ordered)
 		}
 	}
@@ -277,6 +266,25 @@ func evaluationOf(dir string, names []string, folds []tune.Fold, threshold float
 		}
 	}
 	return bundleEvaluation{}, usageErrorf("%w; nor do other conventions give all values", first)
+}
+
+// readFold reads the values of a fold's queries, and its test scores in the order of the data set. base
+// is the path of the files without their endings.
+func readFold(base string, test *dataset.Dataset) (v *queryValues, scores []float64, err error) {
+	text, err := os.ReadFile(base + valuesEnding)
+	if err != nil {
+		return nil, nil, usageErrorf("%w", err)
+	}
+	if v, err = parseQueryValues(base+valuesEnding, text); err != nil {
+		return nil, nil, err
+	}
+	input, err := datafile.ReadScores(base+".scores", test.Docs(), dataset.Options{})
+	if err != nil {
+		return nil, nil, usageErrorf("%w", err)
+	}
+	scores = make([]float64, len(input))
+	test.FromInputOrder(scores, input)
+	return v, scores, nil
 }
 
 // agrees returns an error if scores do not give the values under a convention.

@@ -15,6 +15,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune"
 	"github.com/listwise/listwise/tune/runs"
 )
@@ -173,6 +176,17 @@ func (b *bundle) addFolder(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	if text, err := os.ReadFile(filepath.Join(dir, resultsName)); err == nil {
+		summary, _ := tuned(text)
+		for _, m := range summary.Methods {
+			if m.Seeds != nil {
+				return usageErrorf("%s: found results of tune --seeds, expected one seed; tune each seed with --seed, in a folder of its own", dir)
+			}
+			if !slices.Contains(names, m.Method) {
+				return usageErrorf("%s: found no values of %s, expected those of all methods in %s", dir, m.Method, resultsName)
+			}
+		}
+	}
 	if names == nil {
 		return usageErrorf("%s: found no folders with Foldk%s, expected the results of tune", dir, valuesEnding)
 	}
@@ -239,7 +253,7 @@ func (b *bundle) addRecorded(ctx context.Context, dir string, r *runs.Run, names
 		return usageErrorf("%s: found the run twice, expected each once", at)
 	}
 	b.added = append(b.added, r.ID)
-	f, data, err := reopen(ctx, r)
+	f, folds, data, err := reopen(ctx, r)
 	if err != nil {
 		return usageErrorf("%s: %w", at, err)
 	}
@@ -269,7 +283,7 @@ func (b *bundle) addRecorded(ctx context.Context, dir string, r *runs.Run, names
 	}
 	b.manifest.Runs = append(b.manifest.Runs, run)
 	for _, name := range names {
-		var folds []bundleFold
+		var own []bundleFold
 		for i := range r.Results {
 			result := &r.Results[i]
 			if result.Ranker != name || result.Fold == "" {
@@ -278,13 +292,18 @@ func (b *bundle) addRecorded(ctx context.Context, dir string, r *runs.Run, names
 			if err := checkValues(filepath.Join(dir, name, result.Fold+valuesEnding), result); err != nil {
 				return usageErrorf("%s: %w", at, err)
 			}
+			if k := slices.IndexFunc(folds, func(f tune.Fold) bool { return f.Name == result.Fold }); b.models && k >= 0 {
+				if err := checkModel(filepath.Join(dir, name, result.Fold), folds[k].Test, run.Evaluation); err != nil {
+					return usageErrorf("%s: %w", at, err)
+				}
+			}
 			fold := bundleFold{Fold: result.Fold, Settings: result.Settings}
 			if v := float64(result.Validation); v == v {
 				fold.Validation = &v
 			}
-			folds = append(folds, fold)
+			own = append(own, fold)
 		}
-		if err := b.addSystem(run, dir, name, folds); err != nil {
+		if err := b.addSystem(run, dir, name, own); err != nil {
 			return usageErrorf("%s: %w", at, err)
 		}
 	}
@@ -308,8 +327,8 @@ func configNumber(v any) float64 {
 }
 
 // reopen parses the command of a recorded run of tune and reads its data again. It returns the
-// flags, and the data as they would be recorded now.
-func reopen(ctx context.Context, r *runs.Run) (f *tuneFlags, data []runs.Data, err error) {
+// flags, the folds, and the data as they would be recorded now.
+func reopen(ctx context.Context, r *runs.Run) (f *tuneFlags, folds []tune.Fold, data []runs.Data, err error) {
 	silent := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, quiet: true}
 	root := newRoot(silent)
 	for _, c := range root.Commands() {
@@ -324,20 +343,20 @@ func reopen(ctx context.Context, r *runs.Run) (f *tuneFlags, data []runs.Data, e
 		err = cmd.ParseFlags(rest)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("the recorded command: %w", err)
+		return nil, nil, nil, fmt.Errorf("the recorded command: %w", err)
 	}
 	f.cmd = cmd
 	if f.seeds != "" {
-		return nil, nil, fmt.Errorf("found results of --seeds %s, expected one seed; tune each seed with --seed, in a folder of its own", f.seeds)
+		return nil, nil, nil, fmt.Errorf("found results of --seeds %s, expected one seed; tune each seed with --seed, in a folder of its own", f.seeds)
 	}
 	err = silent.guarded(func() error {
 		configs, _, err := f.open(ctx, silent)
 		if err == nil {
-			data = f.recorded(&configs[0]).Data
+			folds, data = configs[0].Folds, f.recorded(&configs[0]).Data
 		}
 		return err
 	})
-	return f, data, err
+	return f, folds, data, err
 }
 
 // sameData returns an error if data differ from the recorded data of a run.
@@ -408,6 +427,38 @@ func checkValues(path string, recorded *runs.RankerResult) error {
 				return fmt.Errorf("%s: found %v for %s of query %s, expected %v for query %s as recorded", path, number(found), m.Name, v.queries[q], number(want.Value), want.Query)
 			}
 		}
+	}
+	return nil
+}
+
+// checkModel returns an error if the model of a fold does not give the scores beside it, or if these
+// do not give the values of the queries. base is the path of the files without their endings.
+func checkModel(base string, test *dataset.Dataset, e bundleEvaluation) error {
+	v, scores, err := readFold(base, test)
+	if err != nil {
+		return err
+	}
+	convention, err := measure.ParseConvention(e.Convention)
+	if err != nil {
+		return err
+	}
+	ties, err := measure.ParseTies(e.Ties)
+	if err != nil {
+		return err
+	}
+	if err := agrees(base+valuesEnding, v, test, scores, convention.WithThreshold(e.Threshold), ties); err != nil {
+		return err
+	}
+	m, err := model.Load(base + ".model.json")
+	if err != nil {
+		return err
+	}
+	given, err := m.Score(test)
+	if err == nil && !slices.Equal(given, scores) {
+		err = errors.New("found a model that does not give the scores beside it")
+	}
+	if err != nil {
+		return fmt.Errorf("%s.model.json: %w", base, err)
 	}
 	return nil
 }

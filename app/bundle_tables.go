@@ -419,12 +419,22 @@ func checkBundle(env *environment, dir string) error {
 		}
 		r.rows = append(r.rows, []any{name, result})
 	}
-	r.json = map[string]any{"tables": len(tables), "wrong": wrong}
+	list, err := os.ReadDir(filepath.Join(dir, "tables"))
+	if err != nil {
+		return usageErrorf("--check: %w", err)
+	}
+	for _, e := range list {
+		if name := "tables/" + e.Name(); tables[name] == nil {
+			r.rows = append(r.rows, []any{name, "not a table of these values"})
+			wrong++
+		}
+	}
+	r.json = map[string]any{"tables": len(r.rows), "wrong": wrong}
 	if err := env.print(r); err != nil {
 		return err
 	}
 	if wrong > 0 {
-		return fmt.Errorf("%s: %w: %d of %d differ", dir, errTables, wrong, len(tables))
+		return fmt.Errorf("%s: %w: %d of %d differ", dir, errTables, wrong, len(r.rows))
 	}
 	return nil
 }

@@ -216,6 +216,12 @@ func checkTampered(t *testing.T, dir, paper string) {
 			replaceIn(t, filepath.Join(paper, "tables/means.csv"), ",map,8,0.", ",map,8,0.9")
 			resign(t, paper, "tables/means.csv")
 		}, false, nil, 1, []string{"but tables/means.csv has 0.9"}},
+		{"another table with a checksum", func(t *testing.T, paper string) {
+			const more = "tables/more.tex"
+			mustWrite(t, filepath.Join(paper, more), "0.9")
+			listed := filepath.Join(paper, "SHA256SUMS")
+			mustWrite(t, listed, mustRead(t, listed)+sha256Of([]byte("0.9"))+"  "+more+"\n")
+		}, true, nil, 1, []string{"tables/more.tex", "not a table of these values", "1 of 10 differ"}},
 		{"a missing file", func(t *testing.T, paper string) {
 			if err := os.Remove(filepath.Join(paper, "tables/means.md")); err != nil {
 				t.Fatal(err)
@@ -273,6 +279,20 @@ func TestBundleRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "runs/one", "Fold2.queries.csv is missing, expected it as recorded"},
+		{"scores", func(t *testing.T) {
+			mustWrite(t, "runs/one/mle/Fold1.scores", strings.Repeat("1\n", strings.Count(mustRead(t, "runs/one/mle/Fold1.scores"), "\n")))
+		}, "runs/one --models", "but the scores give"},
+		{"a model", func(t *testing.T) {
+			mustWrite(t, "runs/one/mle/Fold1.model.json", mustRead(t, "runs/one/mle/Fold2.model.json"))
+		}, "runs/one --models", "Fold1.model.json: found a model that does not give the scores beside it"},
+		{"several seeds", func(t *testing.T) {
+			mustCall(t, "tune", "--quiet", "--method", "mle", "--grid", "C=1", "--seeds", "1,2", "--data", "data one", "--out", "runs/seeds")
+		}, "runs/seeds", "found results of tune --seeds, expected one seed"},
+		{"a missing system", func(t *testing.T) {
+			if err := os.RemoveAll("runs/one/mle"); err != nil {
+				t.Fatal(err)
+			}
+		}, "runs/one", "found no values of mle, expected those of all methods in results.json"},
 		{"a fold too many", func(t *testing.T) { mustWrite(t, "runs/one/mle/Fold4.queries.csv", "query,map,ndcg@5\n") }, "runs/one", "found the values of fold Fold4"},
 		{"data", func(t *testing.T) { replaceIn(t, "data one/Fold1/test.txt", " 1:", " 1:7") }, "runs/one", "the data have changed since: data one/Fold1, Fold1 test: found fingerprint"},
 		{"no data", func(t *testing.T) {

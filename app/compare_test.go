@@ -99,6 +99,27 @@ func exactP(t *testing.T, a, b, measure string) float64 {
 	return float64(count) / float64(int(1)<<n)
 }
 
+// Claim: a seed that results.json of tune --seeds has, but the folder of the method lacks, is an error.
+func TestMissingSeeds(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, dir := range []string{"o/mle/seed-1", "o/mle/seed-3", "o/net/seed-1", "alone/mle/seed-1"} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustWrite(t, "o/results.json", `{"methods": [{"method": "mle", "seeds": [{"seed": 1}, {"seed": 2}, {"seed": 3}]}, {"method": "net", "seeds": [{"seed": 1}]}]}`)
+	for arg, runs := range map[string]int{"o/net/": 1, "alone/mle": 1, "m=o/mle/seed-1,o/mle/seed-3": 2} {
+		if s, err := newContestant(arg, nil); err != nil || len(s.runs) != runs {
+			t.Errorf("%s: %v, %v, expected %d runs", arg, s, err, runs)
+		}
+	}
+	for _, arg := range []string{"o/mle", "m=o/mle/"} {
+		if _, err := newContestant(arg, nil); err == nil || !strings.Contains(err.Error(), "found no folder seed-2, expected the results of seed 2") {
+			t.Errorf("%s: %v, expected an error about seed 2", arg, err)
+		}
+	}
+}
+
 // Names of systems are the parts of their paths that tell them apart.
 func TestShortName(t *testing.T) {
 	for path, want := range map[string]string{

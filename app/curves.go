@@ -115,7 +115,7 @@ func curveFiles(args []string) (names []string, files [][]string, err error) {
 			names, files = append(names, name), append(files, nil)
 		}
 		for _, path := range found {
-			if slices.Contains(files[i], path) {
+			if slices.ContainsFunc(files[i], func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }) {
 				return nil, nil, usageErrorf("%s: found %s twice", name, path)
 			}
 			files[i] = append(files[i], path)

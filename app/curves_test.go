@@ -76,6 +76,7 @@ func TestCurveFiles(t *testing.T) {
 		"no.curve --out c.svg":            "no.curve",
 		"x=no*.curve --out c.svg":         "found no file of this pattern",
 		"x=a.curve x=a.curve --out c.svg": "found a.curve twice",
+		"x=a.curve x=./a.* --out c.svg":   "found a.curve twice",
 		"b.curve --out c.svg":             "no validation value",
 		"b.curve --training --out c.svg":  "restarts",
 		"c.svg --out d.svg":               "c.svg",

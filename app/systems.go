@@ -67,6 +67,33 @@ func runsIn(path string) []run {
 	return mapped(seeds, func(seed uint64) run { return run{path: inSeedFolder(path, seed)} })
 }
 
+// noneMissing returns an error if the folder of a method of tune --seeds has fewer seeds than the
+// results.json beside it.
+func noneMissing(path string) error {
+	found := seedsIn(path)
+	if len(found) == 0 {
+		return nil
+	}
+	path = filepath.Clean(path)
+	results := filepath.Join(filepath.Dir(path), resultsName)
+	text, err := os.ReadFile(results)
+	if err != nil {
+		return nil //nolint:nilerr // the folder was copied alone
+	}
+	summary, _ := tuned(text)
+	for _, m := range summary.Methods {
+		if m.Method != filepath.Base(path) {
+			continue
+		}
+		for _, s := range m.Seeds {
+			if !slices.Contains(found, s.Seed) {
+				return usageErrorf("%s: found no folder %s%d, expected the results of seed %[3]d, as %s has them; NAME=A,B,… compares some seeds", path, seedFolder, s.Seed, results)
+			}
+		}
+	}
+	return nil
+}
+
 // seedMark is the part of a path that stands for a random seed.
 const seedMark = "{seed}"
 
@@ -117,6 +144,9 @@ func newContestant(arg string, seeds []uint64) (*contestant, error) {
 		case p == "":
 			return nil, usageErrorf("system %q: found the empty name of a file, expected NAME=A,B,…", arg)
 		case !strings.Contains(p, seedMark):
+			if err := noneMissing(p); err != nil {
+				return nil, err
+			}
 			s.runs = append(s.runs, runsIn(p)...)
 		case seeds == nil:
 			return nil, usageErrorf("system %q: found %s, expected --seeds", arg, seedMark)
