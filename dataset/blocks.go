@@ -53,7 +53,7 @@ type Blocks struct {
 // File is a mapped file.
 type File interface {
 	Changed() error // returns an error, which wraps [ErrChanged], if the file was changed or replaced after mapping
-	Close() error
+	Close() error   // unmaps the file
 }
 
 // FromBlocks returns a Dataset made of b. The caller must not use b afterwards.

@@ -23,7 +23,8 @@ type tooLarge struct{ error }
 // Unwrap returns the causes.
 func (e tooLarge) Unwrap() []error { return []error{e.error, ErrTooLarge} }
 
-// FormatError is the error about data that a format cannot represent.
+// FormatError is the error about data that a format cannot represent. Found describes the data, Expected what
+// the format can represent.
 type FormatError struct {
 	Found, Expected string
 }
@@ -31,7 +32,8 @@ type FormatError struct {
 // Error returns "found X, expected Y".
 func (e *FormatError) Error() string { return "found " + e.Found + ", expected " + e.Expected }
 
-// SampleError is the error about a sample of the queries from which nothing can be learned.
+// SampleError is the error about a sample of the queries from which nothing can be learned. Found describes
+// the sample, Expected what training needs.
 type SampleError struct {
 	Found, Expected string
 }

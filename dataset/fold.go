@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Fold is a division of a data set's queries for training, validation and test. It has their indices.
+// Fold is a division of a data set's queries for training, validation and test. Train, Vali and Test have the
+// indices of their queries, from 0.
 type Fold struct {
 	Train, Vali, Test []int
 }

@@ -12,7 +12,7 @@ import (
 // From and up to To. From and To are equal for a single grade.
 type GradeCount struct {
 	From, To  float64
-	Documents int
+	Documents int // number of documents
 }
 
 // String returns the grade, such as "2", or the bin, such as "0.5-0.6".

@@ -22,8 +22,8 @@ import (
 //     features by name;
 //   - 1 otherwise.
 const (
-	FormatName    = "listwise-model"
-	FormatVersion = 3
+	FormatName    = "listwise-model" // value of the key "format"
+	FormatVersion = 3                // highest version that this package reads
 )
 
 // MaxFileBytes is the largest size of a model file: 1 GiB, enough for forty million

@@ -24,8 +24,8 @@ const maxMembers = 10_000
 // weights, one per member. Its features are the union of the members' features. Each member
 // transforms the features itself, so a model whose scorer is a Fusion has no transforms of its own.
 type Fusion struct {
-	Rule    fuse.Rule
-	Members []*Model
+	Rule    fuse.Rule // turns a member's scores of a query into votes
+	Members []*Model  // one for each parameter, in the same order
 
 	features   int
 	names      []string              // of the features; nil if they have none

@@ -15,8 +15,8 @@ import (
 // Options.Stream does. It reads one file after the other, each with all workers. Reading a file may
 // take up to half of Options.MaxBytes in addition.
 type Bounded struct {
-	Options  dataset.Options
-	Features int64 // largest memory, in bytes, for the features of all data sets together
+	Options  dataset.Options // how to read the files
+	Features int64           // largest memory, in bytes, for the features of all data sets together
 
 	held int64
 }

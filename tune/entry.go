@@ -25,9 +25,9 @@ import (
 // Entry is a learner with the settings to try: a method of the catalogue, or the caller's own loss
 // and learner (see [OwnOf]).
 type Entry struct {
-	Name     string // name of the row, unique among entries; also the folder's name with Config.Dir, so it must be a plain file name then; empty means Method's name
-	Settings []Setting
-	Drawn    bool // the settings were drawn from ranges and are not a grid
+	Name     string    // name of the row, unique among entries; also the folder's name with Config.Dir, so it must be a plain file name then; empty means Method's name
+	Settings []Setting // values of the hyperparameters to try, in order; at least one
+	Drawn    bool      // the settings were drawn from ranges and are not a grid
 
 	Method  *method.Method  // nil for the caller's own learner
 	Measure measure.Measure // the training measure; nil if there is none
@@ -43,10 +43,10 @@ type Entry struct {
 
 // Variant is the part of the configuration that an entry can replace.
 type Variant struct {
-	Scorer     string // empty means the method's default
-	Views      dataset.Views
-	Transforms []transform.Spec
-	Seed       uint64
+	Scorer     string           // empty means the method's default
+	Views      dataset.Views    // as Config.Views
+	Transforms []transform.Spec // as Config.Transforms
+	Seed       uint64           // random seed, as Config.Seed
 
 	// Share, if between 0 and 1, is the share of each fold's training queries on which the entry is
 	// trained. The sample is drawn by Seed, see [dataset.SampleQueries].
@@ -67,9 +67,9 @@ type Setting interface {
 	Names() []string            // in a fixed order
 	Text(name string) string    // text of a value; equal values have the same text
 	Number(name string) float64 // a value for which IsNumber is true
-	IsNumber(name string) bool
-	Typed() map[string]any // the values as numbers, strings and booleans
-	String() string
+	IsNumber(name string) bool  // whether a value is a number
+	Typed() map[string]any      // the values as numbers, strings and booleans
+	String() string             // all values as text, such as "C=0.1 beta=1"
 }
 
 var _ Setting = method.Values{}

@@ -28,7 +28,7 @@ type record struct {
 	Sum        string         `json:"sum"`             // checksum of the other fields
 }
 
-// RecordError reports that the record or model file of a finished training was changed.
+// RecordError reports that the record or model file of a finished training was changed. Err names the file.
 type RecordError struct{ Err error }
 
 // Error implements error.

@@ -25,8 +25,8 @@ import (
 // Fold is one division of a data set. Methods learn on Train, package tune chooses settings on
 // Valid, and it measures the chosen model on Test.
 type Fold struct {
-	Name         string // empty means "Fold1" for the first fold, and so on
-	Train, Valid *dataset.Dataset
+	Name         string           // empty means "Fold1" for the first fold, and so on
+	Train, Valid *dataset.Dataset // with the same features
 	Test         *dataset.Dataset // nil means Valid
 }
 
@@ -34,7 +34,8 @@ type Fold struct {
 // are then measured on the data on which they were chosen.
 func (f *Fold) Tested() bool { return f.Test != f.Valid }
 
-// LayoutError reports that the folds in a folder are not in LETOR's layout.
+// LayoutError reports that the folds in a folder are not in LETOR's layout. Dir is the folder, and Problem says
+// what was found.
 type LayoutError struct{ Dir, Problem string }
 
 // Error implements error.
@@ -247,7 +248,7 @@ const onlyFold = "Fold1"
 // partNames are the possible names of the files of a fold's parts, without endings.
 var partNames = [3][]string{{"train"}, {"vali", "valid", "validation"}, {"test"}}
 
-// Files are the files of one fold. Test may be empty.
+// Files are the paths of one fold's files. Test may be empty.
 type Files struct{ Train, Valid, Test string }
 
 // ReadFiles reads one fold, called Fold1, from files of any format. All data sets get the same

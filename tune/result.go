@@ -11,7 +11,7 @@ import (
 
 // Result has one row for every entry, in the order of the entries.
 type Result struct {
-	Rows []Row
+	Rows []Row // one for each of Config.Entries, in their order
 
 	// Threshold is the lowest grade that counted as relevant.
 	Threshold float64
@@ -19,32 +19,32 @@ type Result struct {
 
 // Row is the result of one entry.
 type Row struct {
-	Entry    Entry // with the settings that were tried
-	Grid     int   // number of settings before the budget was applied
-	Folds    []FoldResult
-	Measures []Summary // in the order of Config.Measures
+	Entry    Entry        // with the settings that were tried
+	Grid     int          // number of settings before the budget was applied
+	Folds    []FoldResult // in the order of Config.Folds
+	Measures []Summary    // in the order of Config.Measures
 }
 
 // FoldResult is one fold's chosen model and its measures on the test data.
 type FoldResult struct {
-	Fold        string
-	Chosen      Setting   // the best setting on validation data
-	Averaged    []Setting // the settings whose models Model averages, the best first; nil if Model is the best setting's
-	Tried       []float64 // validation value of every setting, in order
-	Unconverged int       // number of settings whose training did not converge
-	Validation  float64   // validation value of Model
-	Model       *model.Model
-	Curve       []byte         // curve of the training of Chosen, see Trained
-	Models      []*model.Model // models of all settings, in order; nil unless Config.KeepModels
-	Test        *measure.Result
+	Fold        string          // name of the fold
+	Chosen      Setting         // the best setting on validation data
+	Averaged    []Setting       // the settings whose models Model averages, the best first; nil if Model is the best setting's
+	Tried       []float64       // validation value of every setting, in order
+	Unconverged int             // number of settings whose training did not converge
+	Validation  float64         // validation value of Model
+	Model       *model.Model    // the model that was measured on the test data
+	Curve       []byte          // curve of the training of Chosen, see Trained
+	Models      []*model.Model  // models of all settings, in order; nil unless Config.KeepModels
+	Test        *measure.Result // values of Config.Measures for every test query
 }
 
 // Summary is one measure over the folds.
 type Summary struct {
-	Measure measure.Measure
-	Folds   []float64 // mean over each fold's test queries
-	Mean    float64   // mean over folds, as LETOR reports
-	Pooled  float64   // mean over all test queries
+	Measure measure.Measure // the measure, with its relevance threshold
+	Folds   []float64       // mean over each fold's test queries
+	Mean    float64         // mean over folds, as LETOR reports
+	Pooled  float64         // mean over all test queries
 	// TieNeutral is Mean if tied documents are in random order.
 	TieNeutral float64
 }

@@ -17,20 +17,20 @@ import (
 
 // Config is the configuration of a run. Folds and Entries are required.
 type Config struct {
-	Folds         []Fold
-	Entries       []Entry
-	Select        measure.Measure    // chooses settings by its tie-neutral mean over the validation queries; nil means map. It and other measures without a chosen relevance threshold get the threshold for the data of all folds
-	Convention    measure.Convention // of Select and Measures, for reports; the zero value means that of Select
-	Measures      []measure.Measure  // reported on test data; none means Select
-	Ties          measure.TiePolicy  // policy for ties in the test results
-	Missing       dataset.Missing    // the rule by which the folds' missing values were replaced; stored in the models
-	Normalization dataset.Normalization
-	Views         dataset.Views    // views of the features, see train.Problem
-	Transforms    []transform.Spec // learned from each fold's training data
-	Scorer        string           // of all entries; empty means each method's default
-	Seed          uint64
-	Jobs          int    // number of concurrent trainings; 0 means GOMAXPROCS
-	Budget        Budget // limit of the settings to try
+	Folds         []Fold                // divisions of the data; every entry is trained and tested on each
+	Entries       []Entry               // learners to compare, with the settings to try; names must be unique
+	Select        measure.Measure       // chooses settings by its tie-neutral mean over the validation queries; nil means map. It and other measures without a chosen relevance threshold get the threshold for the data of all folds
+	Convention    measure.Convention    // of Select and Measures, for reports; the zero value means that of Select
+	Measures      []measure.Measure     // reported on test data; none means Select
+	Ties          measure.TiePolicy     // policy for ties in the test results
+	Missing       dataset.Missing       // the rule by which the folds' missing values were replaced; stored in the models
+	Normalization dataset.Normalization // of the features of each query; the zero value means none
+	Views         dataset.Views         // views of the features, see train.Problem
+	Transforms    []transform.Spec      // learned from each fold's training data
+	Scorer        string                // of all entries; empty means each method's default
+	Seed          uint64                // random seed of all trainings; Entry.Own replaces it
+	Jobs          int                   // number of concurrent trainings; 0 means GOMAXPROCS
+	Budget        Budget                // limit of the settings to try
 
 	// MaxBytes limits the memory of all trainings together, without the data of the folds. 0 means
 	// the default. If a training needs more than its share of MaxBytes, it runs while no other

@@ -13,7 +13,7 @@ import (
 	"github.com/listwise/listwise/model/fuse"
 )
 
-// SelectionError reports a validation measure that cannot choose between models.
+// SelectionError reports a validation measure that cannot choose between models. Err is the reason.
 type SelectionError struct{ Err error }
 
 // Error implements error.

@@ -36,14 +36,14 @@ func (s *Session) Config() Config { return s.c }
 // Trained is the result of a training: the model and its value of Config.Select on the validation
 // data. The value is 0 without validation data.
 type Trained struct {
-	Model      *model.Model
-	Validation float64
+	Model      *model.Model // the trained model
+	Validation float64      // mean of Config.Select over the validation queries
 
 	// Curve has one line of JSON ([train.CurveLine]) for each epoch, round or sweep of the
 	// training. It is nil for a training without validation data or without such steps.
 	Curve []byte
 
-	Setting Setting
+	Setting Setting // the hyperparameters of the training
 }
 
 // Train trains a setting on a fold. entry and fold are indices into the configuration.
@@ -161,7 +161,7 @@ func Whole(folds []Fold) (*dataset.Dataset, error) {
 // Trial identifies one training of a configuration, so that several machines can share the
 // trainings of a run.
 type Trial struct {
-	Entry, Fold string
+	Entry, Fold string // names of the entry and the fold
 	Setting     string // the values of the varied hyperparameters, such as "C=0.1, beta=1"
 }
 

@@ -23,8 +23,8 @@ type Conversion struct {
 	Made   stream.Source // instead of Inputs, if not nil: what is made, or read from other files than data
 	Name   string        // of Made in errors; "" for data that are made
 	Out    string        // the file to write, "-" for Stdout
-	Stdout io.Writer
-	As     string // name whose ending selects the format of Stdout; "" means LETOR text
+	Stdout io.Writer     // what "-" stands for as Out
+	As     string        // name whose ending selects the format of Stdout; "" means LETOR text
 
 	// Options are the options with which the inputs are read. Observe is not called. MaxBytes limits the
 	// memory for queries and long lines. For formats that cannot be streamed, it limits all memory.

@@ -13,8 +13,8 @@ import (
 // Part contains the values of its queries, not their sums. So [Merge] gives the same bits as an
 // evaluation of all queries at once, in any order of the parts.
 type Part struct {
-	First  int // index of the first query in the data set
-	Result *Result
+	First  int     // index of the first query in the data set
+	Result *Result // values of the queries from First on
 }
 
 // partJSON is the form of a Part in files. The value of an excluded query is null.

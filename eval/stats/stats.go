@@ -36,8 +36,8 @@ const Same = 1e-12
 // DefaultPermutations and DefaultResamples are the defaults of [Config]. With DefaultPermutations
 // random sign flips, a p value of 0.05 has a standard error of 0.0007.
 const (
-	DefaultPermutations = 100_000
-	DefaultResamples    = 10_000
+	DefaultPermutations = 100_000 // random sign flips of the randomisation test
+	DefaultResamples    = 10_000  // samples of the bootstrap
 )
 
 // Config defines the comparisons and the number of random draws. The zero value compares all systems
@@ -70,21 +70,21 @@ func (c *Config) tell(n int) {
 
 // Comparison is the result of Compare.
 type Comparison struct {
-	Queries      int
-	Systems      []System
-	Pairs        []Pair // the compared pairs; p values are corrected over all of them
-	Permutations int    // number of sign flips, random or enumerated
-	Exact        bool   // all sign flips were enumerated
+	Queries      int      // number of compared queries
+	Systems      []System // in the order of Compare's values
+	Pairs        []Pair   // the compared pairs; p values are corrected over all of them
+	Permutations int      // number of sign flips, random or enumerated
+	Exact        bool     // all sign flips were enumerated
 }
 
 // System contains the mean of a system over the queries.
 type System struct {
-	Mean     float64
+	Mean     float64  // mean over the queries, weighted by Config.Weights
 	Interval Interval // of the mean
 }
 
 // Interval is a confidence interval with the coverage [Level]. It is [Unbounded] if there are too few
-// values to estimate it.
+// values to estimate it. Low and High are its ends, in the unit of the measure.
 type Interval struct{ Low, High float64 }
 
 // Unbounded is the interval of all numbers.
@@ -92,14 +92,14 @@ var Unbounded = Interval{math.Inf(-1), math.Inf(1)}
 
 // Pair describes the difference of two systems, A minus B, over the queries.
 type Pair struct {
-	A, B       int // indices of systems
-	Difference float64
+	A, B       int      // indices of systems
+	Difference float64  // mean of A minus mean of B
 	Interval   Interval // differences that the randomisation test does not reject
 	Claim      Claim    // the claim to which Interval and all p values refer
 
-	T             TTest
-	Randomization Test // p values of Fisher's randomisation test
-	Bootstrap     Test // p values of the bootstrap-shift test; MaxT is NaN
+	T             TTest // t-test of the difference
+	Randomization Test  // p values of Fisher's randomisation test
+	Bootstrap     Test  // p values of the bootstrap-shift test; MaxT is NaN
 
 	Wins, Ties, Losses int // number of queries on which A is better than B, equal to B, worse than B
 

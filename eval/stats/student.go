@@ -14,9 +14,9 @@ import (
 // with several runs, SE is the standard error that [Between] computes without pairing of runs. If
 // D̄ is 0, T is 0 and P is 1. If only SE is 0, T is ±Inf and P is 0.
 type TTest struct {
-	T    float64
+	T    float64 // the statistic t
 	DF   float64 // degrees of freedom; n − 1 for single runs
-	P    float64
+	P    float64 // p value, from 0 to 1, before correction
 	Holm float64 // corrected over the family
 }
 

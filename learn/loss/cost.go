@@ -26,6 +26,7 @@ func (c Cost) Work() float64 { return max(c.Operations, operationsPerByte*c.Byte
 // query's n documents. Cost returns the estimate for a query with the given grades. The estimate takes
 // about as long as sorting the grades.
 type Coster interface {
+	// Cost returns the operations and bytes for one query whose documents have the given grades.
 	Cost(grades []float64) Cost
 }
 

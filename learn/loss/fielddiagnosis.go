@@ -84,7 +84,8 @@ func rowNorm(a []float64, n int) float64 {
 	return norm
 }
 
-// Circle is a circle in the space of scores: Center + Radius·(cos θ·U + sin θ·V).
+// Circle is a circle in the space of scores: Center + Radius·(cos θ·U + sin θ·V). U and V are orthonormal.
+// Center, U and V have one element per document.
 type Circle struct {
 	Center, U, V []float64
 	Radius       float64

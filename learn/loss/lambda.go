@@ -22,12 +22,28 @@ type Lambda int
 
 // The λ functions.
 const (
+	// LambdaLogistic multiplies the change of the measure by RankNet's λ (equation 9 of the paper); "logistic".
 	LambdaLogistic Lambda = iota
+
+	// LambdaStep is the change of the measure while the better document leads by less than the margin,
+	// otherwise 0; "step".
 	LambdaStep
+
+	// LambdaSpring multiplies the change of the measure by the margin minus the better document's lead, if
+	// that is positive; "spring".
 	LambdaSpring
+
+	// LambdaLogisticNearest is LambdaLogistic for neighbours in the ranking only; "logistic-nearest".
 	LambdaLogisticNearest
+
+	// LambdaStepNearest is LambdaStep for neighbours in the ranking only; "step-nearest".
 	LambdaStepNearest
+
+	// LambdaSpringNearest is LambdaSpring for neighbours in the ranking only; "spring-nearest".
 	LambdaSpringNearest
+
+	// LambdaDifference is the central difference of the measure when a document's score moves by the margin.
+	// If the margin is 0, the score moves by the mean gap between scores; "difference".
 	LambdaDifference
 )
 

@@ -37,6 +37,7 @@ type LambdaLoss struct {
 	// Convention determines gain and discount. LambdaLoss ignores its other rules.
 	Convention measure.Convention
 
+	// Weights is the formula of the weights w_ij. The zero value is NDCGLoss2PP.
 	Weights LambdaWeights
 
 	// Sigma is the slope σ of the logistic loss; 0 means 1.
@@ -52,10 +53,10 @@ type LambdaWeights int
 
 // The weights. [LambdaLoss] has their formulas.
 const (
-	NDCGLoss2PP LambdaWeights = iota // ndcg2++
-	NDCGLoss2                        // ndcg2
-	NDCGLoss1                        // ndcg1
-	LambdaRankWeights
+	NDCGLoss2PP       LambdaWeights = iota // ndcg2++
+	NDCGLoss2                              // ndcg2
+	NDCGLoss1                              // ndcg1
+	LambdaRankWeights                      // lambdarank
 )
 
 var lambdaWeightsNames = [...]string{"ndcg2++", "ndcg2", "ndcg1", "lambdarank"}

@@ -23,6 +23,7 @@ import (
 // Grades do not order documents of equal grade; Ties does. Bind returns [Nothing] if all documents have
 // the same grade.
 type ListMLE struct {
+	// Ties orders documents of equal grade. The zero value is MLETiesRandom.
 	Ties MLETies
 
 	// Draws is the number of permutations over which MLETiesAverage averages; 0 means 10.

@@ -9,7 +9,7 @@ import (
 
 // PairWeights are weights of documents in pairs. If document i is better than document j, the weights
 // multiply λ_ij and its second derivative by Better[i]·Worse[j]. A nil slice means weights of 1, so the
-// zero value changes nothing.
+// zero value changes nothing. Other slices have one number per document.
 //
 // The weights correct grades that are clicks for position bias. Let Better be the reciprocal bias of
 // each document's position for clicked documents, and Worse the same for other documents. LambdaRank on

@@ -47,6 +47,7 @@ type YetiRank struct {
 	// Draws is the number of draws of the noise over which the loss is averaged; 0 means CatBoost's 10.
 	Draws int
 
+	// Noise is the distribution of the noise that is added to the scores. The zero value is LogisticNoise.
 	Noise Noise
 }
 

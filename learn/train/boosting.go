@@ -26,8 +26,10 @@ type Booster interface {
 	// all features of the training data.
 	Add(dst []float64, d *dataset.Dataset)
 
-	// Keep marks the present sum. Kept returns the scorer and the parameters of the sum marked last.
+	// Keep marks the present sum.
 	Keep()
+
+	// Kept returns the scorer and the parameters of the sum that Keep marked last.
 	Kept() (scorer.Scorer, []float64, error)
 
 	// Weights returns the present parameters. They are valid until the next round.

@@ -23,7 +23,7 @@ import (
 //
 // The penalty includes the biases. Classification takes no loss.
 type Classification struct {
-	Ordinal    bool
+	Ordinal    bool         // learn P(class ≥ k) for every class k, not P(class = k)
 	Mapping    loss.Mapping // maps a grade to the value of its class
 	C          float64      // factor of the penalty ‖w‖²/C; must be positive
 	Iterations int          // largest number of iterations of L-BFGS; 0 means 2000

@@ -18,6 +18,7 @@ import (
 // ([Problem.Slots]). A query is a page: one ranking, shown once. The factors of the slots are learned with the model.
 // They are 0 or 1 at the start, also if training continues from a model.
 type Debias struct {
+	// By is the kind of correction. The zero value is NoDebias.
 	By DebiasBy
 
 	// Rate is the learning rate of the factors under DebiasPosition. 0 means the learner's rate.

@@ -85,11 +85,11 @@ const memory = 50
 // must have a gradient. The zero value trains a linear scorer with the defaults of the catalogue's methods (package
 // method), but without a penalty: a good C depends on the loss.
 type LBFGS struct {
-	Architecture Architecture
-	C            float64 // factor of the penalty ‖w‖²/C; 0 means no penalty
-	Iterations   int     // largest number of iterations per start; 0 means 500
-	Tolerance    float64 // relative gap (convex risk) or decrease (otherwise) at which to stop; 0 means 1e-6
-	Restarts     int     // random starts after the first if the risk is not convex; 0 means 5, and a negative number means none
+	Architecture Architecture // makes the scorer; nil means linear
+	C            float64      // factor of the penalty ‖w‖²/C; 0 means no penalty
+	Iterations   int          // largest number of iterations per start; 0 means 500
+	Tolerance    float64      // relative gap (convex risk) or decrease (otherwise) at which to stop; 0 means 1e-6
+	Restarts     int          // random starts after the first if the risk is not convex; 0 means 5, and a negative number means none
 }
 
 // Learn implements Learner. It writes checkpoints.

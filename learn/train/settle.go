@@ -190,20 +190,22 @@ func (p *Problem) featureNames() []string {
 	return p.Data.FeatureNames
 }
 
-// Weighs states which weights a training uses. Every training leaves out queries and documents of weight 0.
+// Weighs states which weights a training uses: those of Queries, those of Documents. Every training leaves out queries and documents of weight 0.
 type Weighs struct{ Queries, Documents bool }
 
 // Weigher is a Learner that states which weights it uses with a loss, which may be nil. Run returns a *WeightsRefused
 // for other weights. A learner that is no Weigher uses no weights.
 type Weigher interface {
 	Learner
+
+	// Weighs returns the weights that the learner uses with l. l is nil if the learner takes no loss.
 	Weighs(l loss.Loss) Weighs
 }
 
 // WeightsRefused is the error for data with weights that the training does not use.
 type WeightsRefused struct {
-	Of      string // "queries" or "documents"
-	Learner Learner
+	Of      string    // "queries" or "documents"
+	Learner Learner   // the learner that does not use the weights
 	Loss    loss.Loss // nil if there is none
 }
 

@@ -128,7 +128,7 @@ func (t *Task) NoCheckpoint() error {
 // Validation evaluates models during training on the validation data.
 type Validation struct {
 	Data    *dataset.Dataset // before normalization
-	Measure measure.Averager
+	Measure measure.Averager // its mean over Data, averaged over orders of ties, is the validation value
 
 	ready         *dataset.Dataset // Data as the scorer sees them, except for normalization if there are no transforms and views
 	missing       dataset.Missing

@@ -44,19 +44,19 @@ type Bindings = objective.Bindings
 
 // Problem describes a training. Data and Learner are required, and so is Loss if the learner takes one.
 type Problem struct {
-	Data          *dataset.Dataset // training data, before normalization; not changed
-	Valid         *dataset.Dataset // validation data, before normalization, or nil; learners choose the epoch or round by it; named features may have any order
-	Missing       dataset.Missing  // how missing values of Data and Valid are or were treated; stored in the model
-	Normalization dataset.Normalization
-	Views         dataset.Views // forms of the features that the scorer sees, computed after Normalization; nil means raw
+	Data          *dataset.Dataset      // training data, before normalization; not changed
+	Valid         *dataset.Dataset      // validation data, before normalization, or nil; learners choose the epoch or round by it; named features may have any order
+	Missing       dataset.Missing       // how missing values of Data and Valid are or were treated; stored in the model
+	Normalization dataset.Normalization // applied to the features of each query; stored in the model; the zero value means none
+	Views         dataset.Views         // forms of the features that the scorer sees, computed after Normalization; nil means raw
 
 	// Transforms are applied to single features, in this order, before Normalization. Their parameters are learned
 	// from Data and stored in the model. Transforms must be empty if Initial is set, because the new model keeps the
 	// transforms of the initial one.
 	Transforms []transform.Spec
 
-	Loss    loss.Loss
-	Learner Learner
+	Loss    loss.Loss // what the learner minimises; nil if the learner takes no loss
+	Learner Learner   // how it searches for the scorer, such as Descent, LBFGS or Trees
 
 	// Weights multiplies the gradients of document pairs. It has one number for each row of Data. Unless it is the
 	// zero value, Learner must be [Trees] and Loss a loss.PairWeighted.
@@ -86,8 +86,8 @@ type Problem struct {
 	// features.
 	Initial *model.Model
 
-	Seed    uint64
-	Workers int // goroutines; 0 means GOMAXPROCS
+	Seed    uint64 // random seed; without Until, the same problem and seed give the same model
+	Workers int    // goroutines; 0 means GOMAXPROCS; without Until, the model does not depend on it
 
 	// Until, if not zero, is a deadline for boosting. The round in which it passes is the last one. Other learners
 	// ignore it.
@@ -106,10 +106,11 @@ type Problem struct {
 	// The learner deletes the file at the end. Learners that take seconds write no file and refuse an existing one.
 	Checkpoint string
 
-	// Observe, if not nil, is called after every iteration or epoch. With EpochsAlone, it is called only after
-	// epochs, rounds and sweeps. EpochsAlone saves the time for validating single iterations, which serves the
-	// observer alone.
-	Observe     func(Iteration)
+	// Observe, if not nil, is called after every iteration, epoch, round or sweep.
+	Observe func(Iteration)
+
+	// EpochsAlone limits the calls of Observe to epochs, rounds and sweeps. This saves the time for validating
+	// single iterations, which serves the observer alone.
 	EpochsAlone bool
 
 	// Warn, if not nil, is called with a sentence about a likely fault of the problem or the training, such as an
@@ -144,7 +145,7 @@ type Learner interface {
 
 // Learned is the result of a learner.
 type Learned struct {
-	Scorer   scorer.Scorer
+	Scorer   scorer.Scorer  // the ranking function
 	Params   []float64      // parameters of Scorer
 	Training model.Training // course of the search; Run adds a description of the data
 	Used     int            // number of queries from which something could be learned
@@ -335,13 +336,13 @@ func (p *Problem) changed() error {
 // CurveLine is a line of a learning curve file, a JSON object. It describes an epoch of descent, a round of boosting
 // or an iteration of a minimisation. Only the iteration of a minimisation has a gradient norm, and it has no rate.
 type CurveLine struct {
-	Epoch        int      `json:"epoch"`
-	Restart      int      `json:"restart"`
-	Rate         float64  `json:"rate,omitempty"`
-	TrainingCost float64  `json:"training_cost"`
-	GradientNorm *float64 `json:"gradient_norm,omitempty"`
-	Validation   *float64 `json:"validation,omitempty"`
-	Best         bool     `json:"best"`
+	Epoch        int      `json:"epoch"`                   // Iteration.Number: epochs and rounds from 1, iterations of a start from 0
+	Restart      int      `json:"restart"`                 // index of the random start, from 0
+	Rate         float64  `json:"rate,omitempty"`          // learning rate of the epoch, or weight of the round
+	TrainingCost float64  `json:"training_cost"`           // Iteration.Objective
+	GradientNorm *float64 `json:"gradient_norm,omitempty"` // norm of the gradient; nil except after an iteration of a minimisation
+	Validation   *float64 `json:"validation,omitempty"`    // value of Problem.Select on the validation data; nil if not computed
+	Best         bool     `json:"best"`                    // this is the best epoch, round or iteration so far
 }
 
 // Line returns the iteration as a line of a learning curve.
