@@ -27,7 +27,7 @@ type Binding struct {
 // of every document. BindNames accepts this only if the model has a rule for missing values and knows all
 // names, since an unknown name may be a misspelt one. Otherwise it returns a *[dataset.NamesError] with all
 // names that are missing or unknown. A name that occurs twice is an error, and so is a model without
-// FeatureNames.
+// FeatureNames, or without the parameters of its Scorer.
 //
 // BindNames calls [Model.Prepare].
 func (m *Model) BindNames(names []string) (*Binding, error) {
@@ -39,7 +39,7 @@ func (m *Model) BindNames(names []string) (*Binding, error) {
 	case len(names) == 0:
 		return nil, fmt.Errorf("found no feature names, expected those of the model's %d features", m.NumFeatures())
 	}
-	if err := m.checkNames(); err != nil {
+	if err := m.check(); err != nil {
 		return nil, err
 	}
 	b := &Binding{model: m, names: len(names)}

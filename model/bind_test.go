@@ -138,8 +138,9 @@ func TestBindingWithoutFeatures(t *testing.T) {
 
 // Claim: what cannot be bound or ranked is an error that says what was found.
 func TestBindingErrors(t *testing.T) {
-	unnamed, m := linear(1, 2), linear(1, 2)
+	unnamed, m, short := linear(1, 2), linear(1, 2), linear(1, 2)
 	m.FeatureNames = []string{"bm25", "age"}
+	short.FeatureNames, short.Params = m.FeatureNames, []float64{1}
 	for _, c := range []struct {
 		m     *Model
 		names []string
@@ -147,6 +148,7 @@ func TestBindingErrors(t *testing.T) {
 	}{
 		{nil, []string{"a"}, errNoScorer.Error()},
 		{&Model{}, []string{"a"}, errNoScorer.Error()},
+		{short, []string{"age", "bm25"}, "found 1 parameters, expected the 2 of the linear scorer"},
 		{unnamed, []string{"a", "b"}, "found a model without feature names"},
 		{m, nil, "found no feature names, expected those of the model's 2 features"},
 		{m, []string{"age", "bm25", "age"}, `found two features of the data named "age"`},

@@ -377,10 +377,18 @@ func (f *modelFile) model(raw strictjson.Value) (*Model, error) {
 
 // check returns an error if fields of the model contradict each other.
 func (m *Model) check() error {
-	for _, check := range []func() error{m.checkNames, m.checkViews, m.checkCategories, m.checkKept} {
+	for _, check := range []func() error{m.checkParams, m.checkNames, m.checkViews, m.checkCategories, m.checkKept} {
 		if err := check(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkParams returns an error unless the model has the parameters of its scorer.
+func (m *Model) checkParams() error {
+	if n := m.Scorer.NumParams(); len(m.Params) != n {
+		return fmt.Errorf("found %d parameters, expected the %d of the %s scorer", len(m.Params), n, m.Scorer.Kind())
 	}
 	return nil
 }

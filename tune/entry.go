@@ -122,7 +122,10 @@ func NewEntryOf(m *method.Method, kind string, override map[string][]string) (En
 //
 // The entry trains what plan returns. For a grid of the catalogue's learners, and for trees, see [method.Gradient].
 func OwnOf[S any](name string, settings []S, plan func(S) (loss.Loss, train.Learner, error)) Entry {
-	e := Entry{Name: name, Plan: func(s Setting) (loss.Loss, train.Learner, error) { return plan(s.(own).value.(S)) }}
+	e := Entry{Name: name}
+	if plan != nil {
+		e.Plan = func(s Setting) (loss.Loss, train.Learner, error) { return plan(s.(own).value.(S)) }
+	}
 	for _, s := range settings {
 		e.Settings = append(e.Settings, own{s})
 	}

@@ -20,29 +20,29 @@ import (
 // each fold with the values of each query. "listwise runs" shows the run like one of the command tune.
 // The recorded setting "program" is the name of the calling program.
 //
-// If the beginning cannot be recorded, Tune returns an error and trains nothing. If the end cannot be
-// recorded, Tune returns both the result and an error.
+// If the configuration is invalid (see [tune.Open]), or the beginning cannot be recorded, Tune returns an
+// error, and neither trains nor records. If the end cannot be recorded, Tune returns both the result and an
+// error.
 func (s *Store) Tune(ctx context.Context, c tune.Config) (*tune.Result, error) {
-	selects := orMAP(c.Select)
-	r := &Run{Kind: Tune, Seed: &c.Seed, Config: settingsOf(selects, c.Normalization, c.Missing, c.Views, c.Transforms)}
+	session, err := tune.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	c = session.Config() // with the names and measures that the result has
+	r := &Run{Kind: Tune, Seed: &c.Seed, Config: settingsOf(c.Select, c.Normalization, c.Missing, c.Views, c.Transforms)}
 	measures := []any{}
 	for _, m := range c.Measures {
 		measures = append(measures, m.Name())
-	}
-	if len(measures) == 0 {
-		measures = append(measures, selects.Name())
 	}
 	r.Config["measures"], r.Config["ties"] = measures, c.Ties.String()
 	methods := make(map[string]any)
 	for i := range c.Entries {
 		e := &c.Entries[i]
-		kind := c.Scorer
+		kind := cmp.Or(e.Scorer, c.Scorer)
 		if e.Own != nil {
 			kind = e.Own.Scorer
 		}
-		if len(e.Settings) > 0 { // otherwise tune.Run returns an error
-			methods[e.Name] = EntryOf(e, kind)
-		}
+		methods[e.Name] = EntryOf(e, kind)
 		r.Methods = append(r.Methods, e.Name)
 	}
 	r.Config["methods"] = methods
@@ -52,7 +52,7 @@ func (s *Store) Tune(ctx context.Context, c tune.Config) (*tune.Result, error) {
 			role string
 			data *dataset.Dataset
 		}{{"train", f.Train}, {"valid", f.Valid}, {"test", f.Test}} {
-			if part.data != nil && (part.role != "test" || f.Tested()) {
+			if part.role != "test" || f.Tested() {
 				r.Data = append(r.Data, DataOf(f.Name+" "+part.role, "", part.data))
 			}
 		}

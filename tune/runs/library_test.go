@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime/debug"
 	"strings"
@@ -112,6 +113,54 @@ func TestTuneIsRecorded(t *testing.T) {
 			}
 		}
 		next++
+	}
+}
+
+// Claim: Store.Tune returns the error of tune.Run for settings that cannot be recorded, and records nothing.
+func TestInvalidTuningIsNotRecorded(t *testing.T) {
+	s := mustOpen(t, t.TempDir())
+	folds := []tune.Fold{{Train: judged(t, "a", 1), Valid: judged(t, "b", 2)}}
+	pointer := func(*penalty) (loss.Loss, train.Learner, error) { return listNet(penalty{1}) }
+	for name, c := range map[string]tune.Config{
+		"pointers":    {Folds: folds, Entries: []tune.Entry{tune.OwnOf("own", []*penalty{{1}}, pointer)}},
+		"NaN":         {Folds: folds, Entries: []tune.Entry{tune.OwnOf("own", []penalty{{math.NaN()}}, listNet)}},
+		"no plan":     {Folds: folds, Entries: []tune.Entry{tune.OwnOf[penalty]("own", []penalty{{1}}, nil)}},
+		"nil measure": {Folds: folds, Measures: []measure.Measure{nil}, Entries: []tune.Entry{tune.OwnOf("own", []penalty{{1}}, listNet)}},
+	} {
+		_, want := tune.Run(context.Background(), c)
+		if _, err := s.Tune(context.Background(), c); err == nil || want == nil || err.Error() != want.Error() {
+			t.Errorf("%s: found the error %v, expected %v", name, err, want)
+		}
+	}
+	if list, err := s.List(Filter{}); err != nil || len(list) != 0 {
+		t.Errorf("the record has %d runs (%v), expected none", len(list), err)
+	}
+}
+
+// Claim: a record has the names that tune gives to folds and entries, the scorer of each entry, and the
+// convention of the measure.
+func TestTuneRecordsDefaults(t *testing.T) {
+	s := mustOpen(t, t.TempDir())
+	m, err := method.Lookup("listnet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := tune.NewEntryOf(m, "net", map[string][]string{"C": {"1"}, "rate": {"0.01"}, "epochs": {"2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Name = ""
+	c := tune.Config{Folds: []tune.Fold{{Train: judged(t, "a", 1), Valid: judged(t, "b", 2)}}, Convention: measure.LETOR4, Entries: []tune.Entry{e}}
+	if _, err := s.Tune(context.Background(), c); err != nil {
+		t.Fatal(err)
+	}
+	run, err := s.Get(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, _ := run.Config["methods"].(map[string]any)["listnet"].(map[string]any)
+	if entry["scorer"] != "net" || run.Config["convention"] != measure.LETOR4.Name() || run.Methods[0] != "listnet" || len(run.Data) != 2 || run.Data[0].Role != "Fold1 train" {
+		t.Errorf("the record is %v, %v, %v, %v", entry["scorer"], run.Config["convention"], run.Methods, run.Data)
 	}
 }
 
