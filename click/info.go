@@ -403,9 +403,9 @@ func (i *Info) odd() []string {
 	add(i.Clicks == 0 && i.WithoutClicks < i.Pages, "no document was clicked")
 	add(len(i.Ranks) == 1, "all pages have one document: nothing can be learned about ranks")
 	if len(i.Ranks) > 1 {
-		const clear = 20 // clicks
+		const enough = 20 // clicks
 		first, second := i.Ranks[0], i.Ranks[1]
-		add(first.Clicked == 0 && second.Clicked >= clear, "rank 1 has no click, and rank 2 has %v of %v pages: were ranks counted from 0, or clicks logged one rank too low? correct clicks", second.Clicked, second.Shown)
+		add(first.Clicked == 0 && second.Clicked >= enough, "rank 1 has no click, and rank 2 has %v of %v pages: were ranks counted from 0, or clicks logged one rank too low? correct clicks", second.Clicked, second.Shown)
 	}
 	add(timed > 0 && i.Untimed > 0, "%d of %d pages have no time", i.Untimed, i.Pages)
 	add(i.Disordered > 0, "%d pages are earlier than the page before them", i.Disordered)
