@@ -35,7 +35,7 @@ func (f *pdf) open(l *layout, p *Plot) {
 	f.SetModificationDate(time.Unix(0, 0).UTC())
 	f.SetCatalogSort(true)
 	f.SetProducer("listwise", false)
-	f.SetTitle(p.Title, true)
+	f.SetTitle(basic(p.Title), true)
 	f.SetMargins(0, 0, 0)
 	f.SetAutoPageBreak(false, 0)
 	f.AddUTF8FontFromBytes(fontName, "", liberationsansregular.TTF)
@@ -135,13 +135,18 @@ func (f *pdf) halfCircle(x0, y0, x1, y1 float64) {
 	f.CurveBezierCubicTo(topX+kx, topY+ky, x1-ky, y1+kx, x1, y1)
 }
 
-func (f *pdf) text(x, y, size float64, t textStyle, text string) {
-	text = strings.Map(func(r rune) rune {
-		if r > 0xffff || r < ' ' { // the library indexes widths by 16 bits
+// basic replaces what the library cannot write: characters beyond 16 bits, controls and invalid UTF-8.
+func basic(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r > 0xffff || r < ' ' {
 			return utf8.RuneError
 		}
 		return r
 	}, text)
+}
+
+func (f *pdf) text(x, y, size float64, t textStyle, text string) {
+	text = basic(text)
 	f.SetFont(fontName, "", size*points)
 	x, y = float64(x*points), float64(y*points)
 	left := x

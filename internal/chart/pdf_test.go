@@ -142,3 +142,14 @@ func TestHorizontalIntervals(t *testing.T) {
 		t.Error("found no error for horizontal intervals of a line")
 	}
 }
+
+// Claim: any text can be written: invalid UTF-8, controls, characters beyond 16 bits.
+func TestPDFOfAnyText(t *testing.T) {
+	for _, text := range []string{"\xff\xfe", "a\xe2\x82", "\xf0\x9f", "a\x00\nb", "𝛌😀", "é漢", strings.Repeat("x", 3000)} {
+		for _, name := range []string{"curves", "bars"} {
+			p := *samples()[name]
+			p.Title, p.X.Label, p.Y.Label = text, text, text
+			writePDF(t, &p)
+		}
+	}
+}
