@@ -431,8 +431,8 @@ func checkValues(path string, recorded *runs.RankerResult) error {
 	return nil
 }
 
-// checkModel returns an error if the model of a fold does not give the scores beside it, or if these
-// do not give the values of the queries. base is the path of the files without their endings.
+// checkModel returns an error if the model of a fold does not give the scores, or if the scores do
+// not give the values of the queries. base is the path of the files without their endings.
 func checkModel(base string, test *dataset.Dataset, e bundleEvaluation) error {
 	v, scores, err := readFold(base, test)
 	if err != nil {

@@ -125,8 +125,8 @@ func thisListwise(t *testing.T) string {
 	return path
 }
 
-// Claim: an unpacked bundle checks itself in another folder, with and without listwise and the data;
-// two calls write the same bytes; its tables are those of compare; nothing of this machine is inside.
+// Claim: an unpacked bundle checks itself in another folder, with and without listwise and the data.
+// Two calls write the same bytes. The tables equal the output of compare. No path of this machine is inside.
 func TestBundle(t *testing.T) {
 	dir := bundled(t)
 	mustWrite(t, "curve of us.svg", "<svg/>")

@@ -145,9 +145,8 @@ type net struct {
 func (t *net) has(n *userStats) bool { return n.turnsOf(t.habit) >= t.least && n.misses[t.habit] == 0 }
 
 // nets finds groups of users without a single exception to a habit. People have habits, too, and some more than
-// others. But if the share of users falls with the strength of a habit near 1, then of all users with m turns at most as
-// many have no exception as have one: ∫ p^m g(p) dp ≤ ∫ m p^(m−1) (1−p) g(p) dp for any density g of the strength p that
-// does not rise above m/(m+1). So of the users with at most one exception, those without are at most a half, and a sign
+// others. Let g be the density of the strength p of a habit, which does not rise above m/(m+1). Then
+// ∫ p^m g(p) dp ≤ ∫ m p^(m−1) (1−p) g(p) dp: of users with m turns, at most as many have no exception as have one. So of the users with at most one exception, those without are at most a half, and a sign
 // test has a known rate of false alarms. m is at least four times the odds of the habit over all users. It then increases
 // by half at a time, since users with few turns hide a net.
 func (u *Users) nets() []net {

@@ -110,8 +110,8 @@ func lively(seed uint64) func(n int, p *click.Page) bool {
 	}
 }
 
-// Claim: of logs without a fault, at most one in a hundred has a finding: of all click models and orders of clicks
-// simulate, with pages a second apart, and with users that differ and traffic that has nights.
+// Claim: at most one in a hundred logs without a fault has a finding. The logs have all click models and orders of
+// clicks simulate. Half have pages a second apart; the others have users that differ, and nights.
 func TestSoundLogsHaveNoFaults(t *testing.T) {
 	logs := 112
 	if long.Enabled() {

@@ -493,8 +493,8 @@ func TestRobotsByClicks(t *testing.T) {
 	}
 }
 
-// Claim: the most active users of a log with a long tail of activity are no robots, at most in one of a hundred logs; a
-// user who adds a tenth of the pages to such a log is one, as is one with 200 pages where all others have about ten.
+// Claim: where activity has a long tail, at most one log in a hundred names its most active users robots. A user with a
+// tenth of the pages of such a log is a robot. So is a user with 200 pages where all others have about ten.
 func TestActiveUsersAreNoRobots(t *testing.T) {
 	alarms, found := 0, 0
 	const logs = 100

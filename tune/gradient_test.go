@@ -25,9 +25,9 @@ func (l tracked) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) 
 
 func (tracked) Traits() loss.Traits { return squares{}.Traits() }
 
-// Claim: methods with the caller's own loss are tuned beside the catalogue's on every scorer, over settings of the
-// loss and of the learner; they are recorded, and resumed unless the loss is another one; their models can be fused
-// with others, saved and loaded.
+// Claim: methods with the caller's own loss are tuned with the catalogue's on every scorer, over settings of the loss
+// and of the learner. Recorded trainings resume unless the loss is another one. The models can be fused with others,
+// saved and loaded.
 func TestGradientTunedAndFused(t *testing.T) {
 	own := func(weight float64) *method.Method {
 		m, err := method.Gradient("mine", tracked{weight})

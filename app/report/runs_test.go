@@ -11,8 +11,8 @@ import (
 )
 
 // Claim: with several runs of a system, the page has the mean over runs and queries, the standard
-// deviation of the runs' means, and the p value of the comparison over runs: all recomputed here from
-// the runs alone.
+// deviation of the runs' means, and the p value of the comparison over runs. The test recomputes them
+// from the runs alone.
 func TestSeveralRuns(t *testing.T) {
 	d := generated(t, 30, 20, 4, 2)
 	scores := func(run int) []float64 {

@@ -60,8 +60,8 @@ func gradient(t *testing.T, name string, l loss.Loss) *Method {
 	return m
 }
 
-// Claim: a method with the caller's own loss trains what the method of the catalogue with that loss trains, on every
-// scorer, and has its hyperparameters and grids, except for those of the loss and for the grid of C.
+// Claim: a method with ListNet as the caller's own loss trains the models of the catalogue's ListNet, on every scorer. It
+// has the same hyperparameters and grids, except for the settings of the loss and the grid of C.
 func TestGradientIsTheCatalogues(t *testing.T) {
 	listnet, own := lookup(t, "listnet"), gradient(t, "mine", ownListNet{Factor: 1})
 	if got, want := own.Scorers(), listnet.Scorers(); !slices.Equal(got, want) {

@@ -38,8 +38,8 @@ type Config struct {
 	Tune tune.Config
 	Data *dataset.Dataset
 
-	// Methods are methods to try besides those of the catalogue, such as those of [method.Gradient]. The first trials
-	// are one of each method and kind of scorer.
+	// Methods are added to the catalogue's methods, for example from [method.Gradient]. The first trials are one of each
+	// method and kind of scorer.
 	Methods []*method.Method
 
 	// Valid, if not nil, contains validation data. If one part validates, only Valid is used for validation. Otherwise

@@ -36,8 +36,8 @@ func (t timesFactor) Eval(scores, lambda []float64, s *loss.Scratch) float64 {
 	return t.factor * value
 }
 
-// Claim: the first trials are those of the caller's own method, one for each scorer; the trials after them are those of a
-// run without it, and a fusion of its models is saved and loaded. Names that occur twice are refused.
+// Claim: the first trials are of the caller's own method, one for each scorer. The later trials equal a run without the
+// method. A fusion of its models is saved and loaded. Names that occur twice are refused.
 func TestOwnMethod(t *testing.T) {
 	own, err := method.Gradient("mine", doubled{2})
 	if err != nil {
