@@ -75,7 +75,8 @@ func (g *Grower) searchBest(l *leaf, splits []split) *split {
 // resolve replaces an open split by the best split of its slot.
 func (g *Grower) resolve(s *searcher, l *leaf, found *split) *split {
 	if slot := found.slot; found.open {
-		*found = g.find(s, slot, &l.sums[slot/blockFeatures][slot%blockFeatures])
+		var memory [256]sums
+		*found = g.find(s, slot, g.matrix.sumsOf(l.sums, slot, l.total, &memory))
 	}
 	return found
 }
@@ -111,8 +112,8 @@ func (g *Grower) count(l *leaf, b *split) bool {
 	g.failed++
 	s := g.searcher(l)
 	s.counts, s.all, s.leastDoc = &counts, n, uint32(g.LeafDocuments)
-	slot := b.slot
-	*b = g.find(&s, slot, &l.sums[slot/blockFeatures][slot%blockFeatures])
+	var memory [256]sums
+	*b = g.find(&s, b.slot, g.matrix.sumsOf(l.sums, b.slot, l.total, &memory))
 	return false
 }
 
@@ -120,7 +121,8 @@ func (g *Grower) count(l *leaf, b *split) bool {
 // the largest second derivative of a document, so a side with more curvature than LeafDocuments−1 times most has at
 // least LeafDocuments documents.
 func (g *Grower) surelyEnough(l *leaf, b *split) bool {
-	of := &l.sums[b.slot/blockFeatures][b.slot%blockFeatures]
+	var memory [256]sums
+	of := g.matrix.sumsOf(l.sums, b.slot, l.total, &memory)
 	var left sums
 	for c := range of {
 		if b.left(uint8(c)) {

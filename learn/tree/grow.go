@@ -195,7 +195,8 @@ func (g *Grower) divide(at int, codes []uint8) (parent, smaller, larger *leaf) {
 	middle := l.from + g.partition(l, b, codes)
 	left := leaf{from: l.from, to: middle, depth: l.depth + 1, node: number, isLeft: true, key: mix(l.key + 1)}
 	right := leaf{from: middle, to: l.to, depth: l.depth + 1, node: number, key: mix(l.key + 2)}
-	for code, s := range l.sums[b.slot/blockFeatures][b.slot%blockFeatures] {
+	var memory [256]sums
+	for code, s := range g.matrix.sumsOf(l.sums, slot, l.total, &memory) {
 		if b.left(uint8(code)) {
 			left.total += s
 		}
@@ -267,21 +268,24 @@ func (g *Grower) searcher(l *leaf) searcher {
 }
 
 // search sets found for the slots of the blocks from ≤ b < to. For a numeric feature, found gets an open split: an
-// upper bound on the gain, see [searcher.open]. For a categorical feature, found gets the best split. sums has the
+// upper bound on the gain, see [searcher.open]. For a categorical feature, found gets the best split. h has the
 // histograms of the node.
-func (g *Grower) search(s *searcher, from, to int, sums []histogram, found []split) {
-	for slot := from * blockFeatures; slot < min(len(g.matrix.slots), to*blockFeatures); slot++ {
-		f := g.matrix.slots[slot]
-		if g.bars(s.leaf, f) {
-			found[slot] = split{slot: slot}
-			continue
+func (g *Grower) search(s *searcher, from, to int, h []histogram, found []split) {
+	var memory [256]sums
+	for _, slots := range g.matrix.within[from:to] {
+		for _, slot := range slots {
+			f := g.matrix.slots[slot]
+			if g.bars(s.leaf, f) {
+				found[slot] = split{slot: slot}
+				continue
+			}
+			of := g.matrix.sumsOf(h, slot, s.total, &memory)
+			if g.matrix.bins.categories[f] != nil { // sets of categories have no bound
+				found[slot] = g.find(s, slot, of)
+				continue
+			}
+			found[slot] = s.open(slot, of, len(g.matrix.bins.cuts[f]))
 		}
-		of := &sums[slot/blockFeatures][slot%blockFeatures]
-		if g.matrix.bins.categories[f] != nil { // sets of categories have no bound
-			found[slot] = g.find(s, slot, of)
-			continue
-		}
-		found[slot] = s.open(slot, of, len(g.matrix.bins.cuts[f]))
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// histogram has, for each of the eight features of a block, the sums over the documents with each code.
+// histogram has, for each of the eight columns of a block, the sums over the documents with each code.
 type histogram [blockFeatures][256]sums
 
 // add adds documents to the histogram. words has the codes of each document in the block, and packed has the gradient

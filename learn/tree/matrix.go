@@ -6,21 +6,24 @@ import (
 	"github.com/listwise/listwise/internal/parallel"
 )
 
-// blockFeatures is the number of features of a block. It is the number of bytes of a word.
+// blockFeatures is the number of columns of a block. It is the number of bytes of a word.
 const blockFeatures = 8
 
-// Matrix stores the codes of a data set, one byte for each value, row by row. A row has one word of 64 bits for each
-// block of eight features. Features with a single bin are omitted. A Matrix is immutable.
+// Matrix stores the codes of a data set, row by row, in columns of one byte. A row has one word of 64 bits for each
+// block of eight columns. Each feature has a slot, but for features with a single bin, which are omitted. The codes of a
+// slot are in a column, which exclusive slots share. A Matrix is immutable.
 type Matrix struct {
 	bins   *Bins
 	rows   int
-	slots  []int  // features with more than one bin, in ascending order; slot k is byte k%8 of block k/8
-	has    []bool // whether a slot has missing values
+	slots  []int   // features with more than one bin, in ascending order
+	places []place // one for each slot
+	has    []bool  // whether a slot has missing values
 	blocks int
+	within [][]int  // the slots of each block, in ascending order
 	words  []uint64 // row by row
 	common []common // one for each block
 
-	// columns contains the codes a second time, slot by slot, or is nil. Splitting a leaf reads one code of each
+	// columns contains the codes a second time, column by column, or is nil. Splitting a leaf reads one code of each
 	// document. Reading the code from the field words would load a cache line per document.
 	columns []uint8
 }
@@ -29,7 +32,7 @@ type Matrix struct {
 const chunk = 4096
 
 // NewMatrix returns the codes of the row-major matrix x, which must have the same features as bins. The result does not
-// depend on the number of workers. It takes two bytes for each value: one in the field words, and one in columns.
+// depend on the number of workers. It takes two bytes for each code: one in the field words, and one in columns.
 func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	features := bins.Features()
 	rows := len(x) / features
@@ -41,6 +44,9 @@ func NewMatrix(x []float32, bins *Bins, workers int) *Matrix {
 	})
 	return c.Matrix()
 }
+
+// blocksFor returns the number of blocks of the given number of columns.
+func blocksFor(columns int) int { return (columns + blockFeatures - 1) / blockFeatures }
 
 // code computes and stores the codes of the rows x, which are the rows of the matrix from row on. It sets missing[slot]
 // if the slot has a missing value in x.
@@ -91,22 +97,29 @@ func (m *Matrix) Rows() int { return m.rows }
 // accesses.
 func (m *Matrix) read(dst []uint8, slot int, rows []uint32) {
 	dst = dst[:len(rows)]
+	p := m.places[slot]
 	if m.columns != nil {
-		column := m.columns[slot*m.rows:][:m.rows]
+		column := m.columns[p.column*m.rows:][:m.rows]
 		for i, row := range rows {
 			dst[i] = column[row]
 		}
-		return
+	} else {
+		words, shift := m.words[p.column/blockFeatures:], 8*(p.column%blockFeatures)
+		for i, row := range rows {
+			dst[i] = uint8(words[int(row)*m.blocks] >> shift)
+		}
 	}
-	words, shift := m.words[slot/blockFeatures:], 8*(slot%blockFeatures)
-	for i, row := range rows {
-		dst[i] = uint8(words[int(row)*m.blocks] >> shift)
+	if p.most != alone {
+		for i, c := range dst {
+			dst[i] = p.code(c)
+		}
 	}
 }
 
 // codeAt returns the code of a row in a slot.
 func (m *Matrix) codeAt(slot int, row uint32) uint8 {
-	return uint8(m.words[int(row)*m.blocks+slot/blockFeatures] >> (8 * (slot % blockFeatures)))
+	p := m.places[slot]
+	return p.code(uint8(m.words[int(row)*m.blocks+p.column/blockFeatures] >> (8 * (p.column % blockFeatures))))
 }
 
 // Coder makes a Matrix from rows that arrive in parts, in any order.
@@ -121,10 +134,11 @@ func NewCoder(bins *Bins, rows, workers int) *Coder {
 	m := &Matrix{bins: bins, rows: rows}
 	for f, cuts := range bins.cuts {
 		if len(cuts) > 0 {
+			m.places = append(m.places, place{len(m.slots), 0, alone})
 			m.slots = append(m.slots, f)
 		}
 	}
-	m.blocks = (len(m.slots) + blockFeatures - 1) / blockFeatures
+	m.blocks = blocksFor(len(m.slots))
 	m.words = block.NewWords(rows * m.blocks)
 	c := &Coder{matrix: m, missing: make([][]bool, workers)}
 	for w := range c.missing {
@@ -148,8 +162,19 @@ func (c *Coder) Matrix() *Matrix {
 			m.has[k] = m.has[k] || some
 		}
 	}
-	m.findCommon()
+	m.bundle(len(c.missing))
+	m.index()
 	return m
+}
+
+// index sets what depends on the columns of the slots.
+func (m *Matrix) index() {
+	m.within = make([][]int, m.blocks)
+	for slot, p := range m.places {
+		b := p.column / blockFeatures
+		m.within[b] = append(m.within[b], slot)
+	}
+	m.findCommon()
 }
 
 // common is a frequent word of a block. use reports whether it is frequent enough that addCommon is faster than add.
@@ -159,14 +184,14 @@ type common struct {
 }
 
 // Many features are often 0 together, such as the features of an empty text field. The documents then have the same
-// word in a block, and addCommon adds the total of these documents to each feature's histogram at once. It is used for
+// word in a block, and addCommon adds the total of these documents to each column's histogram at once. It is used for
 // a block if at least the fraction leastCommon of about commonRows sampled rows have the block's common word.
 const (
 	leastCommon = 0.15
 	commonRows  = 4096
 )
 
-// findCommon sets the common word of each block, whose bytes are the most frequent code of each slot.
+// findCommon sets the common word of each block, whose bytes are the most frequent code of each column.
 func (m *Matrix) findCommon() {
 	m.common = make([]common, m.blocks)
 	step := max(1, m.rows/commonRows)

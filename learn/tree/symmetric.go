@@ -28,9 +28,11 @@ func (g *Grower) levels() {
 // a split that is the best one before counting.
 func (g *Grower) levelSplit() (split, [][256]uint32) {
 	g.blocks(len(g.index), func(_ *gatherer, from, to int) {
-		for slot := from * blockFeatures; slot < min(len(g.matrix.slots), to*blockFeatures); slot++ {
-			if g.splits[slot] = (split{slot: slot}); !g.levelBars(g.matrix.slots[slot]) {
-				g.splits[slot] = g.levelBest(slot, nil)
+		for _, slots := range g.matrix.within[from:to] {
+			for _, slot := range slots {
+				if g.splits[slot] = (split{slot: slot}); !g.levelBars(g.matrix.slots[slot]) {
+					g.splits[slot] = g.levelBest(slot, nil)
+				}
 			}
 		}
 	})
@@ -67,11 +69,11 @@ func (g *Grower) levelBars(feature int) bool {
 // levelBest returns the split of a slot with the largest sum of gains over the leaves that the split divides. counts
 // has each leaf's number of documents by code, or is nil if the number of documents does not matter.
 func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
-	var all [256]sums
+	var all, spare [256]sums
 	var memory [256]uint8
 	some := false
 	for i := range g.leaves {
-		s, of := g.levelSearcher(i, counts), g.histogramOf(i, slot)
+		s, of := g.levelSearcher(i, counts), g.histogramOf(i, slot, &spare)
 		for c, v := range of {
 			all[c] += v
 		}
@@ -85,10 +87,10 @@ func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
 	sign := g.sign(g.matrix.slots[slot])
 	var gains [2][256]float64 // by side of missing values (right, left), then by candidate
 	for i := range g.leaves {
-		s := g.levelSearcher(i, counts)
-		s.addGains(&gains[0], g.histogramOf(i, slot), &c, sign, false)
+		s, of := g.levelSearcher(i, counts), g.histogramOf(i, slot, &spare)
+		s.addGains(&gains[0], of, &c, sign, false)
 		if some {
-			s.addGains(&gains[1], g.histogramOf(i, slot), &c, sign, true)
+			s.addGains(&gains[1], of, &c, sign, true)
 		}
 	}
 	chance := c.chance(g.noise)
@@ -120,8 +122,8 @@ func (g *Grower) levelBest(slot int, counts [][256]uint32) split {
 	return found
 }
 
-func (g *Grower) histogramOf(leaf, slot int) *[256]sums {
-	return &g.leaves[leaf].sums[slot/blockFeatures][slot%blockFeatures]
+func (g *Grower) histogramOf(leaf, slot int, memory *[256]sums) *[256]sums {
+	return g.matrix.sumsOf(g.leaves[leaf].sums, slot, g.leaves[leaf].total, memory)
 }
 
 // levelKey returns the random seed of the next level. The number of nodes distinguishes levels.
@@ -153,9 +155,10 @@ func (s *searcher) addGains(gains *[256]float64, of *[256]sums, c *candidates, s
 // divideLevel applies a split to every leaf in which both sides meet the limits of the options. If another level
 // follows, it computes the histograms of the parts.
 func (g *Grower) divideLevel(by *split, counts [][256]uint32, another bool) {
+	var memory [256]sums
 	for at := range len(g.leaves) {
 		s := g.levelSearcher(at, counts)
-		left, docs := s.leftOf(by, g.histogramOf(at, by.slot))
+		left, docs := s.leftOf(by, g.histogramOf(at, by.slot, &memory))
 		if _, ok := s.weigh(left, docs, g.sign(g.matrix.slots[by.slot])); !ok {
 			continue
 		}
