@@ -34,8 +34,9 @@ type job struct {
 
 	model      *model.Model
 	validation float64
-	curve      []byte // see Trained.Curve
-	dropped    bool   // dropped by successive halving before it was trained on all queries
+	curve      []byte                        // see Trained.Curve
+	shorter    func(rounds int) *model.Model // see Trained.shorter
+	dropped    bool                          // dropped by successive halving before it was trained on all queries
 }
 
 // name identifies the job in errors: "mle, Fold1, C=0.1".

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -44,6 +45,30 @@ type Trained struct {
 	Curve []byte
 
 	Setting Setting // the hyperparameters of the training
+
+	shorter func(rounds int) *model.Model // see train.Problem.Shorter; nil for other learners and recorded trainings
+}
+
+// Shorter returns the model that [Session.Refit] would return for the same data and the setting v, without training
+// again. It returns nil if it cannot: v must differ from Setting only in a number of trees that is not larger than that
+// of the training, and the training must not be a recorded one.
+func (t *Trained) Shorter(v method.Values) *model.Model {
+	own, ok := t.Setting.(method.Values)
+	if !ok || t.shorter == nil {
+		return nil
+	}
+	rounds, err := strconv.Atoi(v.Map()["trees"])
+	set := own.Map()
+	set["trees"] = v.Map()["trees"]
+	if err != nil || !maps.Equal(set, v.Map()) {
+		return nil
+	}
+	m := t.shorter(rounds)
+	if m != nil {
+		m.Hyperparameters = maps.Clone(m.Hyperparameters) // which are those of the longer training
+		m.Hyperparameters["trees"] = v.Typed()["trees"]
+	}
+	return m
 }
 
 // Train trains a setting on a fold. entry and fold are indices into the configuration.
@@ -92,7 +117,7 @@ func (s *Session) train(ctx context.Context, j *job) (*Trained, error) {
 	if err := j.run(ctx, &s.c); err != nil {
 		return nil, fmt.Errorf("%s: %w", j.name(), err)
 	}
-	t := &Trained{j.model, j.validation, j.curve, j.values}
+	t := &Trained{j.model, j.validation, j.curve, j.values, j.shorter}
 	if limit, ok := j.model.Hyperparameters["trees"]; ok && !s.c.until.IsZero() && fmt.Sprint(limit) != strconv.Itoa(j.model.Training.Iterations) && time.Now().After(s.c.until) {
 		set := j.values.(method.Values).Map()
 		set["trees"] = strconv.Itoa(j.model.Training.Iterations)

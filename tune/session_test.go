@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/model"
@@ -215,4 +217,74 @@ func TestRefitted(t *testing.T) {
 	if _, err := Whole(other); err == nil || !strings.Contains(err.Error(), "found 3 queries that Fold1 has not") {
 		t.Errorf("folds of other queries: %v", err)
 	}
+}
+
+// Claim: boosted trees are not trained again without validation data, and the model has the bytes of such a training,
+// under every loss.
+func TestShorterIsARefit(t *testing.T) {
+	c := Config{Folds: folds(t)[:1], Select: measure.MustParse("ndcg@10", measure.LETOR3), Seed: 4}
+	for _, m := range method.List() {
+		if slices.Contains(m.Scorers(), "trees") {
+			e, err := NewEntryOf(m, "trees", map[string][]string{"trees": {"20"}, "patience": {"5"}, "leaves": {"4"}})
+			if err != nil {
+				t.Fatalf("%s: %v", m.Name, err)
+			}
+			if m.UsesMeasure {
+				e.Measure = measure.MustParse(m.DefaultMeasure, measure.LETOR3)
+			}
+			own := Variant{Scorer: "trees", Seed: 4}
+			e.Own = &own
+			c.Entries = append(c.Entries, e)
+		}
+	}
+	s, err := Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := 0
+	for i := range s.Config().Entries {
+		e, f := &s.Config().Entries[i], &s.Config().Folds[0]
+		v := e.Settings[0].(method.Values)
+		trained, err := s.Train(t.Context(), i, 0, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := v.Map()
+		set["trees"] = "3"
+		if v, err = e.Method.Values(set); err != nil {
+			t.Fatal(err)
+		}
+		got := trained.Shorter(v)
+		if got == nil {
+			without++
+			t.Logf("%s: must be trained again", e.Name)
+			continue
+		}
+		want, err := s.Refit(t.Context(), i, f.Name, f.Train, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := modelText(t, got), modelText(t, want); a != b {
+			t.Errorf("%s: the shorter model is not that of a training", e.Name)
+		}
+		set["rate"] = "0.5"
+		if v, err = e.Method.Values(set); err != nil {
+			t.Fatal(err)
+		}
+		if trained.Shorter(v) != nil {
+			t.Errorf("%s: got a model of another setting", e.Name)
+		}
+	}
+	if without > 1 { // classification has trees for every class
+		t.Errorf("%d of %d methods must be trained again", without, len(c.Entries))
+	}
+}
+
+func modelText(t *testing.T, m *model.Model) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := m.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

@@ -73,6 +73,7 @@ type boosting struct {
 	before     float64          // validation value of the initial model; −Inf without one
 	start      float64          // objective before the first round; NaN if the Booster does not know it
 	lowest     float64          // lowest objective after a round
+	objectives []float64        // after each round of this call; nil unless the problem has Shorter
 	keeper     roundKeeper
 	course     course
 }
@@ -164,6 +165,9 @@ func (b *boosting) learn(ctx context.Context) (*Learned, error) {
 	if b.standings == nil {
 		return learned, nil
 	}
+	if of, ok := b.Booster.(*treeMean); ok && len(b.objectives) == b.course.rounds {
+		b.task.prefix = of.prefix(b.objectives)
+	}
 	// Score the validation data with the final model. Its sum may have another order than the sum of the rounds, and
 	// so another rounding.
 	m := model.Model{Missing: b.task.Missing, Transforms: b.task.pipeline, Normalization: b.task.Normalization, Views: b.task.Views, Scorer: s, Params: params}
@@ -194,9 +198,12 @@ func (b *boosting) prepareValidation() error {
 	return nil
 }
 
+// allRounds is the status of a training that was not stopped early.
+const allRounds = "all rounds are done"
+
 // run adds rounds until one of the stopping rules applies. It returns a description of the training.
 func (b *boosting) run(ctx context.Context) (model.Training, error) {
-	status := "all rounds are done"
+	status := allRounds
 	for c := &b.course; c.rounds < b.rounds; {
 		if ctx.Err() != nil {
 			return model.Training{}, errors.Join(context.Cause(ctx), b.keeper.save(b))
@@ -233,6 +240,9 @@ func (b *boosting) conclude(r Round) {
 	c := &b.course
 	c.rounds++
 	b.lowest = min(b.lowest, r.Objective)
+	if b.task.Shorter != nil {
+		b.objectives = append(b.objectives, r.Objective)
+	}
 	it := Iteration{Number: c.rounds, Objective: r.Objective, Epoch: true, Rate: r.Weight, Params: b.Weights()}
 	if b.standings != nil {
 		b.Add(b.scores, b.valid)

@@ -18,6 +18,7 @@ type Task struct {
 	*Problem
 
 	normalized *dataset.Dataset
+	prefix     func(rounds int) *Learned // what Shorter is called for, or nil; it refers to no data
 }
 
 // Normalized returns the training data, transformed and normalized. Queries and documents of weight 0 are left out,

@@ -113,6 +113,11 @@ type Problem struct {
 	// single iterations, which serves the observer alone.
 	EpochsAlone bool
 
+	// Shorter, if not nil, is called after a training of boosted trees with validation data, unless it has a checkpoint.
+	// The argument trained returns the model that Run would return without Valid and with the given number of rounds,
+	// but with these Settings. It does not train again. It returns nil if the training had fewer rounds.
+	Shorter func(trained func(rounds int) *model.Model)
+
 	// Warn, if not nil, is called with a sentence about a likely fault of the problem or the training, such as an
 	// objective that did not decrease.
 	Warn func(sentence string)
@@ -198,7 +203,8 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	if p, err = p.ready(ctx); err != nil {
 		return nil, err
 	}
-	learned, err := p.Learner.Learn(ctx, &Task{Problem: p})
+	t := &Task{Problem: p}
+	learned, err := p.Learner.Learn(ctx, t)
 	if changed := p.changed(); changed != nil {
 		return nil, changed // whether or not training succeeded
 	}
@@ -214,6 +220,14 @@ func Run(ctx context.Context, p *Problem) (trained *model.Model, err error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if prefix := t.prefix; prefix != nil {
+		p.Shorter(func(rounds int) *model.Model {
+			if l := prefix(rounds); l != nil {
+				return p.model(l)
+			}
+			return nil
+		})
 	}
 	return trained, nil
 }

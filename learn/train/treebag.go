@@ -6,6 +6,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/internal/parallel"
 	"github.com/listwise/listwise/internal/random"
+	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/model/scorer"
 )
 
@@ -166,6 +167,35 @@ func (m *treeMean) Kept() (scorer.Scorer, []float64, error) {
 		return nil, nil, err
 	}
 	return s, params, nil
+}
+
+// prefix returns a function that returns the result of a training with fewer rounds and without validation data, or nil
+// if there were fewer rounds. Validation data do not change trees, so the result has the first trees. objectives has the
+// objective after each round. prefix returns nil if the weights of trees, or factors of slots, depend on the number of
+// rounds.
+func (m *treeMean) prefix(objectives []float64) func(rounds int) *Learned {
+	if m.Sum != GradientTrees || m.Debias.By != NoDebias {
+		return nil
+	}
+	first := &treeMean{data: &dataset.Dataset{Features: m.data.Features}, initial: m.initial} // without the data and the grower
+	for _, r := range m.sums {
+		first.sums = append(first.sums, &treeRounds{treesState: treesState{trees: r.trees, leaves: r.leaves}, starts: r.starts})
+	}
+	queries := m.Queries()
+	return func(rounds int) *Learned {
+		if rounds < 1 || rounds > len(objectives) {
+			return nil
+		}
+		for _, r := range first.sums {
+			r.rounds = min(rounds, len(r.trees))
+		}
+		s, params, err := first.Kept()
+		if err != nil {
+			return nil
+		}
+		training := model.Training{Status: allRounds, Iterations: rounds, Evaluations: rounds, BestEpoch: rounds, Objective: objectives[rounds-1]}
+		return &Learned{s, params, training, queries}
+	}
 }
 
 // Weights implements Booster. It returns the values of all leaves.

@@ -19,6 +19,7 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/objective"
 	"github.com/listwise/listwise/learn/tree"
+	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/model/scorer"
 )
 
@@ -433,4 +434,48 @@ func numbered(n int) []uint32 {
 		rows[i] = uint32(i)
 	}
 	return rows
+}
+
+// The model that Shorter gives for fewer rounds has the bytes of a training with that many rounds and without
+// validation data.
+func TestShorterIsATraining(t *testing.T) {
+	for name, change := range map[string]func(l *Trees){
+		"one sum":   func(*Trees) {},
+		"a bag":     func(l *Trees) { l.Bag = 3 },
+		"drawn":     func(l *Trees) { l.Redraw, l.FeatureFraction = true, 0.5 },
+		"symmetric": func(l *Trees) { l.Growth = tree.Symmetric },
+	} {
+		p := interruptible(t)
+		l := p.Learner.(Trees)
+		change(&l)
+		p.Learner = l
+		var shorter func(rounds int) *model.Model
+		p.Shorter = func(f func(rounds int) *model.Model) { shorter = f }
+		m, err := Run(context.Background(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rounds := range []int{1, 7, m.Training.Iterations} {
+			q := interruptible(t)
+			l.Rounds = rounds
+			q.Valid, q.Learner = nil, l
+			if got, want := written(t, shorter(rounds)), modelBytes(t, q); got != want {
+				t.Errorf("%s, %d rounds: the models differ", name, rounds)
+			}
+		}
+		if shorter(0) != nil || shorter(m.Training.Iterations+1) != nil {
+			t.Errorf("%s: got a model of more rounds than were trained, or of none", name)
+		}
+	}
+	for name, change := range map[string]func(l *Trees){"DART": func(l *Trees) { l.Sum = DARTTrees }, "forest": func(l *Trees) { l.Sum = ForestTrees }} {
+		p := interruptible(t)
+		l := p.Learner.(Trees)
+		change(&l)
+		p.Learner, p.Shorter = l, func(func(rounds int) *model.Model) {
+			t.Errorf("%s: Shorter was called, but weights depend on the number of trees", name)
+		}
+		if _, err := Run(context.Background(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

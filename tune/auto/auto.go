@@ -293,13 +293,20 @@ const (
 )
 
 // share returns the fraction of the time that a number of trials may take, so that enough time remains to train the
-// final models. Training a final model takes about seven tenths of the time of the trial, since it does not go on after
-// the best round until the patience ends.
+// final models. The trials so far tell how much must be trained again. Training a final model takes about seven tenths
+// of the time of the trial, since it does not go on after the best round until the patience ends.
 func (s *search) share(trials int) float64 {
 	if len(s.config.Folds) == 1 {
 		return searchShare
 	}
-	const again = 0.7
+	again := 0.7
+	var all, repeated time.Duration
+	for _, t := range s.trials {
+		all, repeated = all+t.took, repeated+t.again
+	}
+	if all > 0 {
+		again *= repeated.Seconds() / all.Seconds()
+	}
 	return searchShare / (1 + float64(again*float64(min(trials, mostFused))/float64(trials)))
 }
 

@@ -348,12 +348,18 @@ func TestPortfolio(t *testing.T) {
 			t.Errorf("trial %d: %v", i, err)
 		}
 	}
+	trees := families[slices.IndexFunc(families, func(f *family) bool { return f.kind == "trees" })]
+	v, err := trees.method.Values(map[string]string{"leaves": "8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := &Trial{family: trees, Setting: v}
 	for _, f := range families {
 		if entries[f.entry].Name != f.name {
 			t.Fatalf("the entry of %s is %s", f.name, entries[f.entry].Name)
 		}
 		for range 30 {
-			v, ok, err := f.draw(1, map[string]string{"leaves": "8"})
+			v, ok, err := f.draw(1, best)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -365,5 +371,55 @@ func TestPortfolio(t *testing.T) {
 			}
 			f.drawn = append(f.drawn, v)
 		}
+	}
+}
+
+// Claim: if the best round of trees is among the last, later trials of trees have a high learning rate, and trials of
+// other scorers and of trees that stopped early do not change.
+func TestSlowTreesAreHurried(t *testing.T) {
+	families, _, err := (&Config{Tune: tune.Config{Seed: 1}}).catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	trained := func(best ...int) (models []*model.Model) {
+		for _, n := range best {
+			models = append(models, &model.Model{Training: model.Training{BestEpoch: n, Iterations: min(n+100, 300)}})
+		}
+		return models
+	}
+	low := 0
+	for _, f := range families {
+		standard, err := f.method.Values(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial := &Trial{family: f, Setting: standard}
+		for _, c := range []struct {
+			models []*model.Model
+			fast   bool
+		}{{trained(300, 299, 280, 300, 300), true}, {trained(150, 120, 300, 90, 80), false}} {
+			trial.Models, f.drawn = c.models, nil
+			for range 20 {
+				v, ok, err := f.draw(1, trial)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !ok {
+					break
+				}
+				f.drawn = append(f.drawn, v)
+				if f.kind != "trees" || !slices.Contains(v.Names(), "rate") {
+					continue
+				}
+				if rate := v.Number("rate"); c.fast && rate < 0.15 {
+					t.Errorf("%s: drew the rate %v although trees learn too slowly", f.name, rate)
+				} else if !c.fast && rate < 0.15 {
+					low++
+				}
+			}
+		}
+	}
+	if low == 0 {
+		t.Error("no low rate is drawn although trees stop early")
 	}
 }

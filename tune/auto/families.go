@@ -87,7 +87,7 @@ var choices = map[string]map[string][]string{
 		"growth":           {"leaf", "symmetric"},
 		"patience":         {"50"},
 		"leaves":           {"6", "8", "12", "16", "24", "32", "64"},
-		"rate":             {"0.03", "0.05", "0.1"},
+		"rate":             {"0.03", "0.05", "0.1", "0.15", "0.2"},
 		"leaf_documents":   {"5", "10", "20", "50"},
 		"l2":               {"0", "1", "10"},
 		"query_fraction":   {"0.5", "0.75", "1"},
@@ -99,6 +99,9 @@ var choices = map[string]map[string][]string{
 		"bag":    {"1", "3"},
 	},
 }
+
+// fastRate is the lowest learning rate of trees if they learn too slowly, see [Trial.slow].
+const fastRate = "0.15"
 
 // own returns the first trials of the methods besides those of the catalogue.
 func (c *Config) own() (trials []planned) {
@@ -237,20 +240,21 @@ func (c *Config) keepsMissing() bool {
 
 // draw returns a setting for the family's next trial. ok is false if it finds no setting that was not tried. The first
 // setting has the default values. In every other setting, each hyperparameter is drawn from the grid or, with
-// probability 1/2, copied from like. like has hyperparameters of the best trial so far with the same kind of scorer.
-func (f *family) draw(seed uint64, like map[string]string) (v method.Values, ok bool, err error) {
+// probability 1/2, copied from best. best is the best trial so far with the same kind of scorer, or nil.
+func (f *family) draw(seed uint64, best *Trial) (v method.Values, ok bool, err error) {
 	const tries = 50
 	for try := range tries {
-		set := make(map[string]string)
+		set := best.hurried(f.method, nil)
 		if len(f.drawn) > 0 {
 			rng := random.Stream(seed, "setting of "+f.name, strconv.Itoa(len(f.drawn))+" "+strconv.Itoa(try))
 			for _, name := range slices.Sorted(maps.Keys(f.grid)) {
 				values := f.grid[name]
 				set[name] = values[rng.IntN(len(values))]
-				if value, has := like[name]; rng.IntN(2) == 0 && has {
+				if value, has := best.own(f.kind, name); rng.IntN(2) == 0 && has {
 					set[name] = value
 				}
 			}
+			set = best.hurried(f.method, set)
 		}
 		if v, err = f.method.Values(set); err != nil {
 			return v, false, fmt.Errorf("%s: %w", f.name, err)

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -46,9 +48,12 @@ type Trial struct {
 	LeftOut bool   // the trial is listed in Config.Without, or did not end in time
 
 	family    *family
-	deviation float64   // standard deviation of the scores on the validation data
-	votes     []float64 // votes of the models for the documents of the pool, see [pool.votes]
-	values    []float64 // measure of each query of the pool; NaN if it is not defined
+	trained   []*tune.Trained // one for each part; nil in Result.Ranked
+	took      time.Duration   // sum of the times of the trainings
+	again     time.Duration   // sum of the times of the trainings that finish must repeat
+	deviation float64         // standard deviation of the scores on the validation data
+	votes     []float64       // votes of the models for the documents of the pool, see [pool.votes]
+	values    []float64       // measure of each query of the pool; NaN if it is not defined
 }
 
 // search chooses trials and performs them.
@@ -91,7 +96,7 @@ func (s *search) next(most int) (trials []*Trial, err error) {
 
 func (s *search) plan(p *planned) (*Trial, error) {
 	f := s.families[slices.IndexFunc(s.families, func(f *family) bool { return f.name == p.family() })]
-	v, err := f.method.Values(p.set)
+	v, err := f.method.Values(s.leader(f.kind).hurried(f.method, p.set))
 	return s.trial(f, v), err
 }
 
@@ -121,7 +126,7 @@ func (s *search) pick(begun map[*family]int, other bool) (*Trial, error) {
 		if math.IsInf(index[f], -1) {
 			continue
 		}
-		v, ok, err := f.draw(s.config.Seed, s.like(f.kind))
+		v, ok, err := f.draw(s.config.Seed, s.leader(f.kind))
 		if err != nil {
 			return nil, err
 		}
@@ -194,22 +199,47 @@ func (s *search) noise() float64 {
 	return 0
 }
 
-// like returns the hyperparameters of the best trial with a kind of scorer, from which other trials with this kind may
-// copy values.
-func (s *search) like(kind string) map[string]string {
-	for _, t := range s.ranked() {
-		if t.family.kind != kind {
-			continue
-		}
-		set := make(map[string]string)
-		for name := range choices[kind] {
-			if slices.Contains(t.Setting.Names(), name) {
-				set[name] = t.Setting.Text(name)
-			}
-		}
-		return set
+// leader returns the best trial so far with a kind of scorer, or nil.
+func (s *search) leader(kind string) *Trial {
+	list := s.ranked()
+	if i := slices.IndexFunc(list, func(t *Trial) bool { return t.family.kind == kind }); i >= 0 {
+		return list[i]
 	}
 	return nil
+}
+
+// own returns the trial's value of a hyperparameter from which settings are drawn. t may be nil.
+func (t *Trial) own(kind, name string) (value string, ok bool) {
+	if t == nil || choices[kind][name] == nil || !slices.Contains(t.Setting.Names(), name) {
+		return "", false
+	}
+	return t.Setting.Text(name), true
+}
+
+// slow reports whether the trial's trees learned too slowly: the best round was among the last on average. t may be nil.
+func (t *Trial) slow() bool {
+	if t == nil || t.family.kind != "trees" {
+		return false
+	}
+	best, all := 0, 0
+	for _, m := range t.Models {
+		best, all = best+m.Training.BestEpoch, all+m.Training.Iterations
+	}
+	return 100*best >= 95*all
+}
+
+// hurried returns a copy of the hyperparameters set, with a learning rate of at least fastRate if t is slow. t may be
+// nil.
+func (t *Trial) hurried(m *method.Method, set map[string]string) map[string]string {
+	set = maps.Clone(set)
+	if set == nil {
+		set = make(map[string]string)
+	}
+	known := slices.ContainsFunc(m.Hyperparameters, func(h method.Hyperparameter) bool { return h.Name == "rate" })
+	if rate, err := strconv.ParseFloat(set["rate"], 64); t.slow() && known && (err != nil || rate < 0.15) {
+		set["rate"] = fastRate
+	}
+	return set
 }
 
 // ranked returns the trials with a result in descending order of Mean.
@@ -304,12 +334,15 @@ func (s *search) do(ctx context.Context, trials []*Trial, until time.Time) (over
 	for i := range trained {
 		trained[i] = make([]*tune.Trained, folds)
 	}
+	times := make([]time.Duration, len(trials)*folds)
 	parallel.For(len(trials)*folds, s.config.Jobs, func(_, k int) {
 		t := trials[k/folds]
 		if ctx.Err() != nil || t.LeftOut {
 			return
 		}
+		begun := time.Now()
 		m, err := s.session.Train(ctx, t.family.entry, k%folds, t.Setting)
+		times[k] = time.Since(begun)
 		if problem, refused := errors.AsType[*train.ProblemError](err); refused && ctx.Err() == nil {
 			s.mu.Lock()
 			t.Refused = problem.Error()
@@ -332,6 +365,16 @@ func (s *search) do(ctx context.Context, trials []*Trial, until time.Time) (over
 			if err := s.conclude(t, trained[i]); err != nil {
 				return false, err
 			}
+			for k := range folds {
+				m, _, err := s.shorter(t, k)
+				if err != nil {
+					return false, err
+				}
+				t.took += times[i*folds+k]
+				if m == nil {
+					t.again += times[i*folds+k]
+				}
+			}
 		}
 	}
 	return over, nil
@@ -350,7 +393,7 @@ func (s *search) conclude(t *Trial, trained []*tune.Trained) error {
 		}
 		scores = append(scores, own...)
 	}
-	t.Models, t.Curves = nil, nil
+	t.Models, t.Curves, t.trained = nil, nil, trained
 	for _, m := range trained {
 		t.Models, t.Curves = append(t.Models, m.Model), append(t.Curves, m.Curve)
 	}
@@ -426,15 +469,26 @@ func (s *search) finish(ctx context.Context, trials []*Trial) (list []*Trial, er
 	return ranked(list), nil
 }
 
-// again trains the model of a part without validation data, and returns the model and its setting.
+// again returns the model of a part as trained without validation data, and its setting. It trains the model unless
+// shorter has it.
 func (s *search) again(ctx context.Context, t *Trial, part int) (*model.Model, method.Values, error) {
-	v, err := tune.Refitted(t.family.method, t.Setting, slices.Delete(slices.Clone(t.Models), part, part+1))
-	if err != nil {
-		return nil, v, err
+	m, v, err := s.shorter(t, part)
+	if m != nil || err != nil {
+		return m, v, err
 	}
 	f := &s.config.Folds[part]
-	m, err := s.session.Refit(ctx, t.family.entry, f.Name, f.Train, v)
+	m, err = s.session.Refit(ctx, t.family.entry, f.Name, f.Train, v)
 	return m, v, err
+}
+
+// shorter returns what again returns, but a nil model if it must be trained. Boosted trees usually need no training,
+// because the model has the first trees of the trial's training.
+func (s *search) shorter(t *Trial, part int) (*model.Model, method.Values, error) {
+	v, err := tune.Refitted(t.family.method, t.Setting, slices.Delete(slices.Clone(t.Models), part, part+1))
+	if err != nil || len(t.Models) == 1 {
+		return nil, v, err
+	}
+	return t.trained[part].Shorter(v), v, nil
 }
 
 // begin starts a stage of the progress. total is the number of trainings of the stage, or 0 if it is unknown.
