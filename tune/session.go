@@ -50,8 +50,8 @@ type Trained struct {
 }
 
 // Shorter returns the model that [Session.Refit] would return for the same data and the setting v, without training
-// again. It returns nil if it cannot: v must differ from Setting only in a number of trees that is not larger than that
-// of the training, and the training must not be a recorded one.
+// again. Only the number of trees in v may differ from Setting, and the training must have had as many. Otherwise, and
+// if the training was restored from a record, Shorter returns nil.
 func (t *Trained) Shorter(v method.Values) *model.Model {
 	own, ok := t.Setting.(method.Values)
 	if !ok || t.shorter == nil {

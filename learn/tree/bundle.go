@@ -83,8 +83,8 @@ func (m *Matrix) bundle(workers int) {
 	}
 }
 
-// mostlyZero reports whether a slot is worth a place in a bundle: it has no missing values and no categories, and at
-// most half of a sample of its codes differ from 0.
+// mostlyZero reports whether a slot is worth a place in a bundle. It must have neither missing values nor categories, and
+// at most half of a sample of its codes may differ from 0.
 func (m *Matrix) mostlyZero(slot int) bool {
 	f := m.slots[slot]
 	if m.has[slot] || m.bins.categories[f] != nil || len(m.bins.cuts[f]) >= missingCode {

@@ -67,7 +67,7 @@ def main():
             for case in chosen:
                 for limit, words in limits.items():
                     auto(a, case, seed, f"auto-{limit}", words)
-                for program in a.peers.split(","):
+                for program in filter(None, a.peers.split(",")):
                     search(a, case, seed, program, list(limits))
     for limit in limits:
         tables(a, [c.name for c in chosen], seeds, limit)
@@ -183,7 +183,7 @@ def standardized(scores, sizes):
 def tables(a, names, seeds, limit):
     auto = f"auto-{limit}"
     sets = bench.sets_of([n for n in names if bench.results(a.out, auto, [n], seeds)])
-    peers = [f"{program}-{limit}" for program in a.peers.split(",")]
+    peers = [f"{program}-{limit}" for program in filter(None, a.peers.split(","))]
     known = {s for n in names for s in (p.name for p in (a.defaults / n).glob("*"))} if a.defaults else set()
     systems = {**{p: (a.out, p) for p in peers}, **{f"{s}, defaults": (a.defaults, s) for s in sorted(known)}}
     pooled = {s: [] for s in systems}

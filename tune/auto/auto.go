@@ -293,8 +293,8 @@ const (
 )
 
 // share returns the fraction of the time that a number of trials may take, so that enough time remains to train the
-// final models. The trials so far tell how much must be trained again. Training a final model takes about seven tenths
-// of the time of the trial, since it does not go on after the best round until the patience ends.
+// final models. It assumes that later trials must be trained again as often as the trials so far. Training a final model
+// takes about seven tenths of the time of the trial, since it does not go on after the best round until the patience ends.
 func (s *search) share(trials int) float64 {
 	if len(s.config.Folds) == 1 {
 		return searchShare

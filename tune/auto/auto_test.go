@@ -374,8 +374,8 @@ func TestPortfolio(t *testing.T) {
 	}
 }
 
-// Claim: if the best round of trees is among the last, later trials of trees have a high learning rate, and trials of
-// other scorers and of trees that stopped early do not change.
+// Claim: if the best round of trees is among the last, later trials of trees have a high learning rate. If trees stop
+// early, low rates remain.
 func TestSlowTreesAreHurried(t *testing.T) {
 	families, _, err := (&Config{Tune: tune.Config{Seed: 1}}).catalogue()
 	if err != nil {
