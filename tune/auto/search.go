@@ -314,6 +314,12 @@ func (s *search) try(ctx context.Context, share func(trials int) float64) error 
 			return nil
 		}
 		s.trials = append(s.trials, trials...)
+		chosen := fusible(s.ranked())
+		for _, t := range s.trials { // further trials cannot make a trial fusible, so its longer trainings are not needed
+			if !slices.Contains(chosen, t) {
+				t.trained = nil
+			}
+		}
 	}
 	return nil
 }
@@ -365,7 +371,7 @@ func (s *search) do(ctx context.Context, trials []*Trial, until time.Time) (over
 			if err := s.conclude(t, trained[i]); err != nil {
 				return false, err
 			}
-			for k := range folds {
+			for k := range t.Models { // none if the target cannot run them
 				m, _, err := s.shorter(t, k)
 				if err != nil {
 					return false, err
@@ -485,7 +491,7 @@ func (s *search) again(ctx context.Context, t *Trial, part int) (*model.Model, m
 // because the model has the first trees of the trial's training.
 func (s *search) shorter(t *Trial, part int) (*model.Model, method.Values, error) {
 	v, err := tune.Refitted(t.family.method, t.Setting, slices.Delete(slices.Clone(t.Models), part, part+1))
-	if err != nil || len(t.Models) == 1 {
+	if err != nil || len(t.Models) == 1 || t.trained == nil {
 		return nil, v, err
 	}
 	return t.trained[part].Shorter(v), v, nil
