@@ -2,9 +2,9 @@
 // of their documents. It describes data ([Describe]), prepares them for training (cleaning, missing values,
 // normalization) and divides them into folds.
 //
-// Start reading at [Dataset] and [Query]. The package must not depend on file formats, measures, losses or
-// models. The packages of the formats make a Dataset with [FromBlocks]. Package dataset/datafile reads and
-// writes all formats.
+// Start reading at [Dataset] and [Query]. Package dataset/datafile reads and writes files of all formats.
+// [FromRows] makes a Dataset of documents in memory, and a [Builder] makes one query by query. The readers of
+// the formats use [FromBlocks]. The package must not depend on file formats, measures, losses or models.
 package dataset
 
 import (

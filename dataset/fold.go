@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// Fold is a division of a data set's queries for training, validation and test. Train, Vali and Test have the
-// indices of their queries, from 0.
+// Fold is a division of a data set's queries for training, validation and test.
 type Fold struct {
-	Train, Vali, Test []int
+	Train, Vali, Test []int // indices of the queries, from 0
 }
 
 // Parts divides the queries of d at random into k parts whose sizes differ by at
@@ -31,9 +30,11 @@ func Parts(d *Dataset, k int, rng *rand.Rand) ([][]int, error) {
 // MinFolds is the smallest number of parts that Rotate can turn into folds.
 const MinFolds = 3
 
-// Division is the number of parts on which a fold trains, validates and tests, such as 2, 2 and 1 of five
-// parts. Each is at least 1, and Test divides the number of parts.
-type Division struct{ Train, Vali, Test int }
+// Division states on how many parts of the data a fold trains, validates and tests, such as 2, 2 and 1 of five
+// parts.
+type Division struct {
+	Train, Vali, Test int // numbers of parts, at least 1; Test divides their sum
+}
 
 // LETORDivision returns LETOR's division of k parts: k−2 for training, one for validation and one for test. k
 // must be at least [MinFolds].

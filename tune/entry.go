@@ -26,7 +26,10 @@ import (
 // Entry is a learner with the settings to try: a method of the catalogue, or the caller's own loss
 // and learner (see [OwnOf]).
 type Entry struct {
-	Name     string    // name of the row, unique among entries; also the folder's name with Config.Dir, so it must be a plain file name then; empty means Method's name
+	// Name is the name of the row, unique among entries. Empty means Method's name. With Config.Dir it is also
+	// the name of a folder, and must be a plain file name.
+	Name string
+
 	Settings []Setting // values of the hyperparameters to try, in order; at least one
 	Drawn    bool      // the settings were drawn from ranges and are not a grid
 
