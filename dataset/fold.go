@@ -12,7 +12,7 @@ type Fold struct {
 }
 
 // Parts divides the queries of d at random into k parts whose sizes differ by at
-// most one, each in ascending order. There must be at least k queries.
+// most one, each in ascending order. It returns an error unless k is from 1 to the number of queries.
 func Parts(d *Dataset, k int, rng *rand.Rand) ([][]int, error) {
 	n := len(d.Queries)
 	if k < 1 || k > n {
@@ -85,8 +85,8 @@ func (d Division) Rotate(parts [][]int) []Fold {
 	return folds
 }
 
-// Folds divides the queries of d at random into k parts and rotates them into k folds. k must be at least
-// MinFolds and at most the number of queries.
+// Folds divides the queries of d at random into k parts and rotates them into k folds. It returns an error
+// unless k is at least MinFolds and at most the number of queries.
 func Folds(d *Dataset, k int, rng *rand.Rand) ([]Fold, error) {
 	if err := CheckFolds(k); err != nil {
 		return nil, err
@@ -94,7 +94,8 @@ func Folds(d *Dataset, k int, rng *rand.Rand) ([]Fold, error) {
 	return LETORDivision(k).Divide(d, rng)
 }
 
-// Divide divides the queries of data at random into parts and rotates them into folds.
+// Divide divides the queries of data at random into parts and rotates them into folds. It returns an error for
+// an invalid division, and for fewer queries than parts.
 func (d Division) Divide(data *Dataset, rng *rand.Rand) ([]Fold, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// TextOptions are options for writing text. All its fields are optional:
+// TextOptions are options for writing text. All fields are optional:
 //
 //   - Sparse omits features that are 0 from LETOR text.
 //   - Observe, a func(done, total int), is called after every query with the number of queries written and the

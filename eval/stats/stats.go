@@ -125,8 +125,8 @@ type Pair struct {
 }
 
 // Test contains the two-sided p values of a test for one pair, from 0 to 1. P is for a pair that was chosen
-// before the data were seen. With several pairs, use Holm or MaxT. If the
-// pairs with a corrected value ≤ α are called different, the probability of any false call is at most α.
+// before the data were seen. With several pairs, use Holm or MaxT. If only pairs with a corrected value ≤ α
+// are reported, the probability of any false report is at most α.
 type Test struct {
 	P    float64 // p value of this pair alone
 	Holm float64 // P, corrected over all pairs by Holm's procedure, see the function Holm
