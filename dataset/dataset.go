@@ -164,8 +164,8 @@ type Builder struct {
 // Add appends a query with len(grades) documents. x is the row-major matrix of their feature vectors, with the
 // same number of columns in every call. docs is nil or has one identifier per document. Add copies the slices.
 //
-// Add returns an error for a query without documents, an id that was added before, slices of other lengths, a
-// grade that is negative or not finite, and a feature that is not finite. [FromRows] accepts missing values.
+// Add returns an error for a query without documents, for an id that was added before, and for slices of other
+// lengths. Grades must be finite and not negative, and features finite. [FromRows] accepts missing values.
 func (b *Builder) Add(id string, grades []float64, x []float32, docs []string) error {
 	n := len(grades)
 	switch {
