@@ -16,12 +16,13 @@ import (
 // Model is a trained ranking function; see [model.Model].
 type Model = model.Model
 
-// DefaultMethod is the method of [Train] if Options.Method is empty.
+// DefaultMethod is the method of [Train] if Options.Method is empty: LogRank's ConvexLoss for a linear function
+// (Dubey et al., ICDM 2009).
 const DefaultMethod = "convexloss"
 
 // Options are the options of [Train]. The zero value is ready to use.
 type Options struct {
-	Method string // name in the catalogue, see [method.List]; empty means DefaultMethod
+	Method string // name in the catalogue, such as "lambdamart", see [method.List]; empty means DefaultMethod
 
 	// Measure is the measure for Valid, such as "ndcg@10". It is also the training measure, if the
 	// method optimises a measure. Empty means the method's default or, if it has none, "map".
@@ -47,15 +48,20 @@ type Options struct {
 	Transforms []string
 
 	Normalization dataset.Normalization // of features, per query, in training and ranking
-	Views         dataset.Views         // the forms of the features that are learned from, see [dataset.ParseViews]; nil means raw
-	Valid         *dataset.Dataset      // validation data for early stopping; may be nil
-	Seed          uint64                // random seed
+	Views         dataset.Views         // forms of the features that the scorer sees, see [dataset.ParseViews]; nil means raw
+
+	// Valid has validation data for early stopping, or is nil. Descent, boosting and coordinate ascent keep
+	// the best epoch, round or sweep on them. Other learners do not use them: for example L-BFGS, the learner
+	// of DefaultMethod.
+	Valid *dataset.Dataset
+
+	Seed uint64 // random seed
 }
 
 // Train learns a ranking function from judged queries. The result depends on the arguments alone,
 // not on the number of cores.
 //
-// Train returns a *[method.ProblemError] if a name is unknown, a setting is out of range, or
+// Train returns a *[train.ProblemError] if a name is unknown, a setting is out of range, or
 // nothing can be learned from the data. If ctx ends the training, the error wraps the error of ctx.
 func Train(ctx context.Context, d *dataset.Dataset, o Options) (*Model, error) {
 	m, err := method.Lookup(cmp.Or(o.Method, DefaultMethod))

@@ -22,19 +22,8 @@ func TestNoInternalTypes(t *testing.T) {
 		if strings.Contains(pkg, "/internal/") || folderOf(pkg) != "dataset" && !slices.Contains(promised, pkg) {
 			continue
 		}
-		files, err := filepath.Glob(filepath.Join(pkg, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, path := range files {
-			if strings.HasSuffix(path, "_test.go") {
-				continue
-			}
-			set := token.NewFileSet()
-			file, err := parser.ParseFile(set, path, nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+		set, files := filesOf(t, pkg)
+		for _, file := range files {
 			internal := map[string]bool{}
 			for _, spec := range file.Imports {
 				p, err := strconv.Unquote(spec.Path.Value)
@@ -67,6 +56,83 @@ func TestNoInternalTypes(t *testing.T) {
 	if checked < 300 {
 		t.Errorf("%d declarations were checked, expected 300 or more", checked)
 	}
+}
+
+// Claim: every exported type, function, method, field, constant and variable of a promised package has a comment of its
+// own: above it, or behind it in the same line.
+func TestNamesHaveComments(t *testing.T) {
+	checked := 0
+	for _, pkg := range promised {
+		set, files := filesOf(t, pkg)
+		for _, file := range files {
+			check := func(names []*ast.Ident, comments ...*ast.CommentGroup) {
+				for _, name := range names {
+					if !name.IsExported() {
+						continue
+					}
+					checked++
+					if !slices.ContainsFunc(comments, func(c *ast.CommentGroup) bool { return c.Text() != "" }) {
+						t.Errorf("%s: %s has no comment", set.Position(name.Pos()), name.Name)
+					}
+				}
+			}
+			for _, decl := range file.Decls {
+				switch d := decl.(type) {
+				case *ast.FuncDecl:
+					if d.Recv == nil || receiverExported(d.Recv.List[0].Type) {
+						check([]*ast.Ident{d.Name}, d.Doc)
+					}
+				case *ast.GenDecl:
+					above := d.Doc
+					if d.Lparen.IsValid() { // it describes the group
+						above = nil
+					}
+					for _, spec := range d.Specs {
+						switch s := spec.(type) {
+						case *ast.TypeSpec:
+							check([]*ast.Ident{s.Name}, above, s.Doc)
+							if !s.Name.IsExported() {
+								continue
+							}
+							ast.Inspect(s.Type, func(n ast.Node) bool {
+								if f, ok := n.(*ast.Field); ok {
+									check(f.Names, f.Doc, f.Comment)
+								}
+								_, function := n.(*ast.FuncType)
+								return !function
+							})
+						case *ast.ValueSpec:
+							check(s.Names, above, s.Doc, s.Comment)
+						}
+					}
+				}
+			}
+		}
+	}
+	if checked < 1000 {
+		t.Errorf("%d names were checked, expected 1000 or more", checked)
+	}
+}
+
+// filesOf returns the files of a package without its tests.
+func filesOf(t *testing.T, pkg string) (set *token.FileSet, files []*ast.File) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(pkg, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set = token.NewFileSet()
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(set, path, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return set, files
 }
 
 // surfaceOf returns the types that an exported declaration shows.

@@ -15,7 +15,7 @@ type Blocks struct {
 	FeatureNames []string // one per column, or nil
 	Warnings     []string // see [Dataset]
 
-	X      []float32 // row-major, documents × Features; best allocated by internal/block
+	X      []float32 // row-major, documents × Features; readers of this module allocate it by internal/block
 	Grades []float64 // one per document
 
 	// Matrix, if not nil, replaces X. The data set is then streamed.
@@ -27,10 +27,8 @@ type Blocks struct {
 	// finite, not negative and not all 0. See [Dataset.Weigh].
 	Weights, QueryWeights []float64
 
-	// Attributes has the attributes of every query, one for each of AttributeNames. Both are nil if there are
-	// no attributes.
-	AttributeNames []string
-	Attributes     [][]string
+	AttributeNames []string   // names of the attributes of queries; nil if there are none
+	Attributes     [][]string // by query, its value of each attribute; nil if there are none
 
 	IDs    []string // ids of the queries
 	Counts []int    // number of documents of each query, at least 1
@@ -137,8 +135,8 @@ func (d *Dataset) KeepsDocIDs() bool {
 }
 
 // DocIDs are the identifiers of a query's documents. The identifier of document i is Text[End[i-1]:End[i]];
-// that of document 0 begins at base. In this form an identifier takes four bytes besides its text, and no
-// pointer. The zero value has no identifiers.
+// that of document 0 begins at an offset that is not exported. In this form an identifier takes four bytes
+// and its text, and no pointer. The zero value has no identifiers.
 type DocIDs struct {
 	Text string   // all identifiers, one after the other
 	End  []uint32 // the end of each in Text; nil if there are no identifiers

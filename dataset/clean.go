@@ -66,14 +66,12 @@ type CleanReport struct {
 	// Contradictions is the number of sets of copies that have good and bad documents.
 	Contradictions int `json:"contradictions"`
 
-	// Good and Bad are the numbers of good and bad documents that were removed. Queries is the number of
-	// queries that were removed because no document was left.
-	Good    int `json:"good_removed"`
-	Bad     int `json:"bad_removed"`
-	Queries int `json:"queries_removed"`
+	Good    int `json:"good_removed"`    // number of good documents that were removed
+	Bad     int `json:"bad_removed"`     // number of bad documents that were removed
+	Queries int `json:"queries_removed"` // number of queries that were removed because no document was left
 }
 
-// Clean returns d without the documents that the policy removes, and their numbers. A grade of at least
+// Clean returns d without the documents that the policy removes. The report counts them. A grade of at least
 // threshold is good.
 func Clean(d *Dataset, r ConflictPolicy, threshold float64) (*Dataset, CleanReport) {
 	return CleanObserved(d, r, threshold, nil)

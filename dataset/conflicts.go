@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Conflicts is what becomes of a document that judgements give different grades for the same query.
+// Conflicts is the policy for a document with different grades for the same query in a file of judgements.
 type Conflicts int
 
 const (

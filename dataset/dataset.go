@@ -2,9 +2,9 @@
 // of their documents. It describes data ([Describe]), prepares them for training (cleaning, missing values,
 // normalization) and divides them into folds.
 //
-// Start reading at [Dataset] and [Query]. The package must not depend on file formats, measures, losses or
-// models. The packages of the formats make a Dataset with [FromBlocks]. Package dataset/datafile reads and
-// writes all formats.
+// Start reading at [Dataset] and [Query]. Package dataset/datafile reads and writes files of all formats.
+// [FromRows] makes a Dataset of documents in memory, and a [Builder] makes one query by query. The readers of
+// the formats use [FromBlocks]. The package must not depend on file formats, measures, losses or models.
 package dataset
 
 import (
@@ -163,6 +163,9 @@ type Builder struct {
 
 // Add appends a query with len(grades) documents. x is the row-major matrix of their feature vectors, with the
 // same number of columns in every call. docs is nil or has one identifier per document. Add copies the slices.
+//
+// Add returns an error for a query without documents, for an id that was added before, and for slices of other
+// lengths. Grades must be finite and not negative, and features finite. [FromRows] accepts missing values.
 func (b *Builder) Add(id string, grades []float64, x []float32, docs []string) error {
 	n := len(grades)
 	switch {

@@ -23,19 +23,19 @@ type tooLarge struct{ error }
 // Unwrap returns the causes.
 func (e tooLarge) Unwrap() []error { return []error{e.error, ErrTooLarge} }
 
-// FormatError is the error about data that a format cannot represent. Found describes the data, Expected what
-// the format can represent.
+// FormatError is the error about data that a format cannot represent.
 type FormatError struct {
-	Found, Expected string
+	Found    string // description of the data
+	Expected string // what the format can represent
 }
 
 // Error returns "found X, expected Y".
 func (e *FormatError) Error() string { return "found " + e.Found + ", expected " + e.Expected }
 
-// SampleError is the error about a sample of the queries from which nothing can be learned. Found describes
-// the sample, Expected what training needs.
+// SampleError is the error about a sample of the queries from which nothing can be learned.
 type SampleError struct {
-	Found, Expected string
+	Found    string // description of the sample
+	Expected string // what training needs
 }
 
 // Error returns "found X, expected Y".

@@ -111,7 +111,7 @@ func (d *Dataset) hashStreamed(f *Fingerprinter) {
 	}
 }
 
-// FingerprintBlock is the number of values of X under one SHA-256.
+// FingerprintBlock is the number of values of X that [Dataset.Fingerprint] hashes together by SHA-256.
 const FingerprintBlock = 1 << 18
 
 // Fingerprinter computes [Dataset.Fingerprint] for a data set that is not in memory. First add all queries in

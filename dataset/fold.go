@@ -6,14 +6,13 @@ import (
 	"slices"
 )
 
-// Fold is a division of a data set's queries for training, validation and test. Train, Vali and Test have the
-// indices of their queries, from 0.
+// Fold is a division of a data set's queries for training, validation and test.
 type Fold struct {
-	Train, Vali, Test []int
+	Train, Vali, Test []int // indices of the queries, from 0
 }
 
 // Parts divides the queries of d at random into k parts whose sizes differ by at
-// most one, each in ascending order. There must be at least k queries.
+// most one, each in ascending order. It returns an error unless k is from 1 to the number of queries.
 func Parts(d *Dataset, k int, rng *rand.Rand) ([][]int, error) {
 	n := len(d.Queries)
 	if k < 1 || k > n {
@@ -31,9 +30,11 @@ func Parts(d *Dataset, k int, rng *rand.Rand) ([][]int, error) {
 // MinFolds is the smallest number of parts that Rotate can turn into folds.
 const MinFolds = 3
 
-// Division is the number of parts on which a fold trains, validates and tests, such as 2, 2 and 1 of five
-// parts. Each is at least 1, and Test divides the number of parts.
-type Division struct{ Train, Vali, Test int }
+// Division states on how many parts of the data a fold trains, validates and tests, such as 2, 2 and 1 of five
+// parts.
+type Division struct {
+	Train, Vali, Test int // numbers of parts, at least 1; Test divides their sum
+}
 
 // LETORDivision returns LETOR's division of k parts: k−2 for training, one for validation and one for test. k
 // must be at least [MinFolds].
@@ -84,8 +85,8 @@ func (d Division) Rotate(parts [][]int) []Fold {
 	return folds
 }
 
-// Folds divides the queries of d at random into k parts and rotates them into k folds. k must be at least
-// MinFolds and at most the number of queries.
+// Folds divides the queries of d at random into k parts and rotates them into k folds. It returns an error
+// unless k is at least MinFolds and at most the number of queries.
 func Folds(d *Dataset, k int, rng *rand.Rand) ([]Fold, error) {
 	if err := CheckFolds(k); err != nil {
 		return nil, err
@@ -93,7 +94,8 @@ func Folds(d *Dataset, k int, rng *rand.Rand) ([]Fold, error) {
 	return LETORDivision(k).Divide(d, rng)
 }
 
-// Divide divides the queries of data at random into parts and rotates them into folds.
+// Divide divides the queries of data at random into parts and rotates them into folds. It returns an error for
+// an invalid division, and for fewer queries than parts.
 func (d Division) Divide(data *Dataset, rng *rand.Rand) ([]Fold, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err

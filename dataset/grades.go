@@ -8,11 +8,10 @@ import (
 	"strconv"
 )
 
-// GradeCount is the number of documents with a grade, or with the grades of a bin. A bin has the grades above
-// From and up to To. From and To are equal for a single grade.
+// GradeCount is the number of documents with a grade, or with the grades of a bin.
 type GradeCount struct {
-	From, To  float64
-	Documents int // number of documents
+	From, To  float64 // the bin has the grades above From and up to To; equal for a single grade
+	Documents int     // number of documents
 }
 
 // String returns the grade, such as "2", or the bin, such as "0.5-0.6".

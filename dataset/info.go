@@ -20,10 +20,8 @@ type Info struct {
 	// DistinctGrades is the number of different grades. Grades combines them to bins if there are many.
 	DistinctGrades int `json:"distinct_grades"`
 
-	// Threshold is the lowest grade counted as relevant. QueriesWithoutRelevant is the number of queries without
-	// a document of at least this grade.
-	Threshold              float64 `json:"threshold"`
-	QueriesWithoutRelevant int     `json:"queries_without_relevant"`
+	Threshold              float64 `json:"threshold"`                // lowest grade that counts as relevant
+	QueriesWithoutRelevant int     `json:"queries_without_relevant"` // number of queries without a relevant document
 
 	// QueriesWithoutPair is the number of queries whose documents all have the same grade. No order of these
 	// documents is better than another.
@@ -31,14 +29,15 @@ type Info struct {
 
 	DocumentsPerQuery Spread `json:"documents_per_query"` // number of documents of a query
 
-	// QueryWeights and DocumentWeights describe the weights, nil if all are 1.
-	QueryWeights    *WeightRange `json:"query_weights,omitempty"`
-	DocumentWeights *WeightRange `json:"document_weights,omitempty"`
+	QueryWeights    *WeightRange `json:"query_weights,omitempty"`    // weights of queries; nil if all are 1
+	DocumentWeights *WeightRange `json:"document_weights,omitempty"` // weights of documents; nil if all are 1
 
-	// ConstantFeatures have one value in the whole data set. ConstantWithinQueries have one value within each
-	// query, so a ranking function of a single query's documents cannot use them. They include the
-	// ConstantFeatures. Features are numbered from 1, as in LETOR text.
-	ConstantFeatures      []int `json:"constant_features"`
+	// ConstantFeatures lists the features that have one value in the whole data set. Features are numbered from
+	// 1, as in LETOR text.
+	ConstantFeatures []int `json:"constant_features"`
+
+	// ConstantWithinQueries lists the features that have one value within each query, so a ranking function of
+	// a single query's documents cannot use them. It includes the ConstantFeatures.
 	ConstantWithinQueries []int `json:"constant_within_queries"`
 
 	// MissingValues lists the features that some documents lack, in ascending order. It is nil if there are
@@ -53,19 +52,19 @@ type Info struct {
 
 // Spread is the distribution of a count over the queries.
 type Spread struct {
-	Min       int      `json:"min"`
-	Median    float64  `json:"median"`
-	Mean      float64  `json:"mean"`
-	Max       int      `json:"max"`
+	Min       int      `json:"min"`       // smallest count
+	Median    float64  `json:"median"`    // middle count, or the mean of the two middle ones
+	Mean      float64  `json:"mean"`      // mean count
+	Max       int      `json:"max"`       // largest count
 	Histogram []Bucket `json:"histogram"` // number of queries by the count
 }
 
-// WeightRange describes weights: the smallest, the largest, the sum, and the number of zeros.
+// WeightRange describes the weights of queries or documents.
 type WeightRange struct {
-	Min  float64 `json:"min"`
-	Max  float64 `json:"max"`
-	Sum  float64 `json:"sum"`
-	Zero int     `json:"zero"`
+	Min  float64 `json:"min"`  // smallest weight
+	Max  float64 `json:"max"`  // largest weight
+	Sum  float64 `json:"sum"`  // sum of the weights
+	Zero int     `json:"zero"` // number of weights that are 0
 }
 
 func weightRange(weights []float64) *WeightRange {
@@ -82,11 +81,10 @@ func weightRange(weights []float64) *WeightRange {
 	return r
 }
 
-// MissingFeature is a feature with the number of documents that lack it. Features are numbered from 1, as in
-// LETOR text.
+// MissingFeature is a feature that some documents lack.
 type MissingFeature struct {
-	Feature   int `json:"feature"`
-	Documents int `json:"documents"`
+	Feature   int `json:"feature"`   // number of the feature, from 1 as in LETOR text
+	Documents int `json:"documents"` // number of documents without a value
 }
 
 func missingFeatures(counts []int) (list []MissingFeature) {
@@ -98,27 +96,22 @@ func missingFeatures(counts []int) (list []MissingFeature) {
 	return list
 }
 
-// Bucket is the number of queries that have at least From and at most To documents.
+// Bucket is a bin of the histogram of a [Spread].
 type Bucket struct {
-	From    int `json:"from"`
-	To      int `json:"to"`
-	Queries int `json:"queries"`
+	From    int `json:"from"`    // smallest count of the bin
+	To      int `json:"to"`      // largest count of the bin
+	Queries int `json:"queries"` // number of queries with such a count
 }
 
 // Duplicates counts documents of a query that have equal features or the same identifier.
 type Duplicates struct {
-	// Sets is the number of sets of two or more documents of a query with the same feature vector. Documents
-	// is the number of documents in these sets.
-	Sets      int `json:"sets"`
-	Documents int `json:"documents"`
+	Sets      int `json:"sets"`      // number of sets of two or more documents of a query with the same feature vector
+	Documents int `json:"documents"` // number of documents in these sets
 
-	// ConflictingGrades is the number of documents in sets with different grades. ConflictingRelevance is the
-	// number of documents in sets with both relevant and irrelevant documents.
-	ConflictingGrades    int `json:"conflicting_grades"`
-	ConflictingRelevance int `json:"conflicting_relevance"`
+	ConflictingGrades    int `json:"conflicting_grades"`    // number of documents in sets with different grades
+	ConflictingRelevance int `json:"conflicting_relevance"` // number of documents in sets with relevant and irrelevant documents
 
-	// RepeatedIDs is the number of documents that have the identifier of an earlier document of the query.
-	RepeatedIDs int `json:"repeated_ids"`
+	RepeatedIDs int `json:"repeated_ids"` // number of documents with the identifier of an earlier document of the query
 }
 
 // Describe returns the description of d. A grade of at least threshold counts as relevant.

@@ -3,7 +3,7 @@ package dataset
 import "github.com/listwise/listwise/internal/block"
 
 // GuardFaults turns a memory fault into an error if the address belongs to a mapped cache whose file was
-// truncated. It handles faults in the caller's goroutine, and in goroutines of internal/parallel for which the
+// truncated. It handles faults in the caller's goroutine, and in goroutines of this module for which the
 // caller waits. The error wraps [ErrChanged]. Other panics are passed on. Call it as
 //
 //	defer dataset.GuardFaults(&err)()

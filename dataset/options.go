@@ -150,14 +150,17 @@ type TableOptions struct {
 	Weight, QueryWeight string
 
 	// Features are the columns that are features, in the order of the data set. nil selects all
-	// columns without another use, in the order of the table. Except are columns that are not features then.
+	// columns without another use, in the order of the table.
 	Features []string
-	Except   []string
+
+	// Except are columns that are not features if Features is nil.
+	Except []string
 
 	// OneHot are columns of text for one-hot encoding. Each value becomes a feature COLUMN=VALUE, which is 1 in
-	// rows with the value and else 0. These features replace the column and are sorted by value. OneHotAuto
-	// encodes all columns that contain text.
-	OneHot     []string
+	// rows with the value and else 0. These features replace the column and are sorted by value.
+	OneHot []string
+
+	// OneHotAuto encodes all columns that contain text as OneHot does.
 	OneHotAuto bool
 
 	// Attributes are columns that describe queries, such as their country. The value must be the same in all

@@ -246,7 +246,7 @@ func (d *Dataset) withColumns(columns []int) *Dataset {
 
 // Concat returns the queries of all data sets, one set after the other. The sets must have the same number of
 // features, the same attributes and no query id in common. Sets that name their features must use the same
-// names. The order of the features is that of the first set with names.
+// names. Other sets are an error. The order of the features is that of the first set with names.
 func Concat(sets ...*Dataset) (*Dataset, error) {
 	if len(sets) == 0 {
 		return nil, fmt.Errorf("no data sets to put together")

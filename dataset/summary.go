@@ -33,7 +33,7 @@ const SummaryDocuments = 2048
 // outside the range of the data.
 const MaxSummaryBins = 12
 
-// Summary returns the summary of the features.
+// Summary returns the distribution of each feature over the documents.
 func (d *Dataset) Summary() *Summary {
 	s := &Summary{documents: min(d.Docs(), SummaryDocuments), features: make([]distribution, d.Features)}
 	together := max(1, sampleBytes/4/max(1, s.documents))

@@ -31,12 +31,12 @@ type Model struct {
 	Threshold       float64               // lowest relevant grade in training and selection; 0 if unknown
 	Hyperparameters map[string]any        // values are numbers, strings and booleans
 	Seed            uint64                // random seed of the training
-	FeatureNames    []string              // names by which Score finds the features, or nil; for a fusion, the names from all members
+	FeatureNames    []string              // names by which Score finds the features, of all members for a fusion; nil if unknown
 	Missing         dataset.Missing       // how missing values are replaced, in training and before scoring
 	AbsentMissing   bool                  // in training, a feature that a line of LETOR text omits was missing, not 0
 	Transforms      *transform.Pipeline   // applied to single features before scoring, after Missing; nil changes nothing
 	Normalization   dataset.Normalization // applied per query before scoring, after Transforms
-	Categories      []*dataset.Categories // categories by feature, nil for a numeric feature; the scorer sees a category's code; may be shorter than the features
+	Categories      []*dataset.Categories // categories by feature, nil for a numeric feature; may be shorter than the features
 	Views           dataset.Views         // forms of the features that the scorer sees, computed after Normalization; nil: the features themselves
 	Training        Training              // data and course of the training
 	Scorer          scorer.Scorer         // the function that scores documents
@@ -65,13 +65,14 @@ type Training struct {
 	// Gap is a certified bound: Objective is at most Gap above the minimum. It is nil if there is
 	// no bound, as for an objective that is not strongly convex.
 	Gap         *float64 `json:"gap,omitempty"`
-	Iterations  int      `json:"iterations"`  // iterations of the optimiser, or epochs of a descent
+	Iterations  int      `json:"iterations"`  // number of iterations of the optimiser, of epochs or of rounds
 	Evaluations int      `json:"evaluations"` // number of evaluations of the objective
 	Status      string   `json:"status"`      // why the optimiser stopped
-	// BestEpoch is the epoch whose parameters a descent kept, counted from 1. It is 0 without a
-	// descent.
+	// BestEpoch is the epoch of a descent, the round of boosting or the sweep of coordinate ascent whose
+	// parameters were kept, counted from 1. It is 0 if none was chosen.
 	BestEpoch int `json:"best_epoch,omitempty"`
-	// Validation is the validation measure of BestEpoch. It is nil without validation data.
+	// Validation is the model's mean of the validation measure, averaged over orders of ties. It is nil if
+	// the training used no validation data.
 	Validation *float64 `json:"validation,omitempty"`
 	// Refit lists hyperparameters as words NAME=VALUE. Training with them gives the same weights
 	// without validation data. On more data, it runs the same number of epochs or rounds. Refit is
@@ -96,11 +97,12 @@ type Training struct {
 
 // Slots are factors of the slots in which documents were shown, at the end of a training.
 type Slots struct {
-	Debias   string    `json:"debias"`             // the correction: position or pairs
-	Position []float64 `json:"position,omitempty"` // numbers added to scores (position)
-	// Clicked and Skipped are the ratios t⁺ and t⁻ relative to the first slot, by which λ of pairs of a clicked and
-	// a skipped document is divided (pairs). Later slots have the ratio 1.
+	Debias   string    `json:"debias"`             // the correction: position or pairs, see train.DebiasBy
+	Position []float64 `json:"position,omitempty"` // by slot, the number added to scores, for position
+	// Clicked has by slot the ratio t⁺, relative to the first slot, for pairs. λ of a pair of a clicked and a
+	// skipped document is divided by t⁺ of the clicked one. Later slots have the ratio 1.
 	Clicked []float64 `json:"clicked,omitempty"`
+	// Skipped has the ratio t⁻ in the same form. λ is also divided by t⁻ of the skipped document.
 	Skipped []float64 `json:"skipped,omitempty"`
 }
 
@@ -113,10 +115,10 @@ type Divided struct {
 
 // Origin identifies a model from which another training continued.
 type Origin struct {
-	Method      string `json:"method"`      // as in Model
-	Fingerprint string `json:"fingerprint"` // of the model's training data
-	Seed        uint64 `json:"seed"`        // of its training
-	Iterations  int    `json:"iterations"`  // as in its Training
+	Method      string `json:"method"`      // name of its training method
+	Fingerprint string `json:"fingerprint"` // fingerprint of its training data, see dataset.Dataset.Fingerprint
+	Seed        uint64 `json:"seed"`        // random seed of its training
+	Iterations  int    `json:"iterations"`  // Training.Iterations of the model
 	Parameters  int    `json:"parameters"`  // number of its parameters
 }
 

@@ -52,9 +52,13 @@ type Config struct {
 	// answer has only the top documents. 0 means none.
 	Candidates int
 
-	Tokens    []string            // bearer tokens, one of which a request must have; see [Server.SetTokens]
-	Clients   map[string][]string // by model name, the names of the client certificates that may use the model; without an entry, all clients may
-	LocalHost bool                // refuses requests for hosts other than this machine
+	Tokens []string // bearer tokens, one of which a request must have; see [Server.SetTokens]
+
+	// Clients has, by model name, the names of the client certificates that may use the model. All clients
+	// may use a model without an entry.
+	Clients map[string][]string
+
+	LocalHost bool // refuses requests for hosts other than this machine
 
 	Limits  Limits // of requests
 	Lenient bool   // requests may omit features and have unknown ones, unless they say "lenient": false
@@ -169,7 +173,10 @@ func (c *Config) check() error {
 	return nil
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP answers a request. POST /v1/models/NAME:rank ranks documents by the model with this name, and
+// GET /v1/models/NAME describes the model. GET /v1/models, /healthz, /readyz, /metrics and /openapi.json
+// describe the service. openapi.json defines all requests and answers. If a host serves these paths under a
+// prefix, [http.StripPrefix] removes it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.recovered(w, r)
 	err := frame(w, r)

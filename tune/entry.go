@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -25,7 +26,10 @@ import (
 // Entry is a learner with the settings to try: a method of the catalogue, or the caller's own loss
 // and learner (see [OwnOf]).
 type Entry struct {
-	Name     string    // name of the row, unique among entries; also the folder's name with Config.Dir, so it must be a plain file name then; empty means Method's name
+	// Name is the name of the row, unique among entries. Empty means Method's name. With Config.Dir it is also
+	// the name of a folder, and must be a plain file name.
+	Name string
+
 	Settings []Setting // values of the hyperparameters to try, in order; at least one
 	Drawn    bool      // the settings were drawn from ranges and are not a grid
 
@@ -107,6 +111,37 @@ func NewEntryOf(m *method.Method, kind string, override map[string][]string) (En
 		e.Settings = append(e.Settings, v)
 	}
 	return e, nil
+}
+
+// NewEntries returns an entry for each kind of scorer that the method can train, with the grids for
+// that kind. Their names are METHOD.KIND, such as listnet.trees. A grid in override applies to all
+// kinds that have the hyperparameter. A name that no kind has is an error.
+func NewEntries(m *method.Method, override map[string][]string) (entries []Entry, err error) {
+	used := make(map[string]bool)
+	for _, kind := range m.Scorers() {
+		of, err := m.For(kind)
+		if err != nil {
+			return nil, err
+		}
+		grids := make(map[string][]string)
+		for _, h := range of.Hyperparameters {
+			if values, ok := override[h.Name]; ok {
+				grids[h.Name], used[h.Name] = values, true
+			}
+		}
+		e, err := NewEntryOf(m, kind, grids)
+		if err != nil {
+			return nil, err
+		}
+		e.Name += "." + kind
+		entries = append(entries, e)
+	}
+	for _, name := range slices.Sorted(maps.Keys(override)) {
+		if !used[name] {
+			return nil, train.BadProblem("%s has no hyperparameter %q with any of the scorers %s", m.Name, name, strings.Join(m.Scorers(), ", "))
+		}
+	}
+	return entries, nil
 }
 
 // OwnOf returns an entry for the caller's own loss and learner. plan returns both for a setting. S is a struct, and

@@ -28,8 +28,10 @@ type record struct {
 	Sum        string         `json:"sum"`             // checksum of the other fields
 }
 
-// RecordError reports that the record or model file of a finished training was changed. Err names the file.
-type RecordError struct{ Err error }
+// RecordError reports that the record or model file of a finished training was changed.
+type RecordError struct {
+	Err error // names the file
+}
 
 // Error implements error.
 func (e *RecordError) Error() string { return e.Err.Error() }

@@ -34,9 +34,11 @@ type Fold struct {
 // are then measured on the data on which they were chosen.
 func (f *Fold) Tested() bool { return f.Test != f.Valid }
 
-// LayoutError reports that the folds in a folder are not in LETOR's layout. Dir is the folder, and Problem says
-// what was found.
-type LayoutError struct{ Dir, Problem string }
+// LayoutError reports that the folds in a folder are not in LETOR's layout.
+type LayoutError struct {
+	Dir     string // the folder
+	Problem string // what was found in it
+}
 
 // Error implements error.
 func (e *LayoutError) Error() string {
@@ -248,8 +250,12 @@ const onlyFold = "Fold1"
 // partNames are the possible names of the files of a fold's parts, without endings.
 var partNames = [3][]string{{"train"}, {"vali", "valid", "validation"}, {"test"}}
 
-// Files are the paths of one fold's files. Test may be empty.
-type Files struct{ Train, Valid, Test string }
+// Files are the paths of one fold's files.
+type Files struct {
+	Train string // training data
+	Valid string // validation data
+	Test  string // test data; may be empty
+}
 
 // ReadFiles reads one fold, called Fold1, from files of any format. All data sets get the same
 // number of features, the largest number in any file. Without a test file, the validation data are

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -25,6 +27,30 @@ func (l tracked) Bind(grades []float64, rng *rand.Rand) (loss.QueryLoss, error) 
 
 func (tracked) Traits() loss.Traits { return squares{}.Traits() }
 
+// Claim: NewEntries names the scorer in each entry, gives each its own default grids, and refuses a grid that none has.
+func TestEntriesOfAllScorers(t *testing.T) {
+	m, err := method.Lookup("listnet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := NewEntries(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, kind := range m.Scorers() {
+		alone, err := NewEntryOf(m, kind, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := entries[i]; e.Name != "listnet."+kind || e.Scorer != kind || !reflect.DeepEqual(e.Settings, alone.Settings) {
+			t.Errorf("entry %d is %s on %s with %d settings, want listnet.%s with %d", i, e.Name, e.Scorer, len(e.Settings), kind, len(alone.Settings))
+		}
+	}
+	if e, err := NewEntries(m, map[string][]string{"leafs": {"4"}}); err == nil || !strings.Contains(err.Error(), `"leafs"`) {
+		t.Errorf("%d entries with a grid of leafs, error %v", len(e), err)
+	}
+}
+
 // Claim: methods with the caller's own loss are tuned with the catalogue's on every scorer, over settings of the loss
 // and of the learner. Recorded trainings resume unless the loss is another one. The models can be fused with others,
 // saved and loaded.
@@ -36,29 +62,22 @@ func TestGradientTunedAndFused(t *testing.T) {
 		}
 		return m
 	}
-	few := map[string]map[string][]string{
-		"linear": {"C": {"0.1", "10"}},
-		"net":    {"C": {"10"}, "rate": {"0.01"}, "epochs": {"2"}, "hidden": {"2"}},
-		"trees":  {"trees": {"3"}, "leaves": {"4"}, "growth": {"leaf"}, "query_fraction": {"1"}, "feature_fraction": {"1"}},
-	}
 	c := newConfig(t)
 	c.Dir, c.Jobs, c.Folds = t.TempDir(), 1, c.Folds[:1]
 	add := func(m *method.Method) {
-		c.Entries = c.Entries[:1]
-		for _, kind := range m.Scorers() {
-			few[kind]["Weight"] = []string{"0.5", "2"}
-			e, err := NewEntryOf(m, kind, few[kind])
-			if err != nil {
-				t.Fatal(err)
-			}
-			e.Name = "mine-" + kind
-			c.Entries = append(c.Entries, e)
+		entries, err := NewEntries(m, map[string][]string{
+			"Weight": {"0.5", "2"}, "C": {"0.1", "10"}, "rate": {"0.01"}, "epochs": {"2"}, "hidden": {"2"},
+			"trees": {"3"}, "leaves": {"4"}, "growth": {"leaf"}, "query_fraction": {"1"}, "feature_fraction": {"1"},
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
+		c.Entries = append(c.Entries[:1], entries...)
 	}
 	add(own(1))
 	r := run(t, c)
-	if len(r.Rows) != 4 || len(c.Entries[1].Settings) != 4 || len(c.Entries[2].Settings) != 2 {
-		t.Fatalf("%d rows, %d and %d settings", len(r.Rows), len(c.Entries[1].Settings), len(c.Entries[2].Settings))
+	if len(r.Rows) != 4 || len(c.Entries[1].Settings) != 4 || len(c.Entries[3].Settings) != 2 {
+		t.Fatalf("%d rows, %d and %d settings", len(r.Rows), len(c.Entries[1].Settings), len(c.Entries[3].Settings))
 	}
 	binds, want := trackedBinds.Load(), digest(r)
 	if got := digest(run(t, c)); got != want || trackedBinds.Load() != binds {

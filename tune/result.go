@@ -19,7 +19,7 @@ type Result struct {
 
 // Row is the result of one entry.
 type Row struct {
-	Entry    Entry        // with the settings that were tried
+	Entry    Entry        // the entry, with the settings that were tried
 	Grid     int          // number of settings before the budget was applied
 	Folds    []FoldResult // in the order of Config.Folds
 	Measures []Summary    // in the order of Config.Measures

@@ -17,9 +17,14 @@ import (
 
 // Config is the configuration of a run. Folds and Entries are required.
 type Config struct {
-	Folds         []Fold                // divisions of the data; every entry is trained and tested on each
-	Entries       []Entry               // learners to compare, with the settings to try; names must be unique
-	Select        measure.Measure       // chooses settings by its tie-neutral mean over the validation queries; nil means map. It and other measures without a chosen relevance threshold get the threshold for the data of all folds
+	Folds   []Fold  // divisions of the data; every entry is trained and tested on each
+	Entries []Entry // learners to compare, with the settings to try; names must be unique
+
+	// Select chooses settings by its mean over the validation queries, averaged over orders of ties. nil
+	// means map. Select, Measures and training measures without a chosen relevance threshold get the
+	// threshold for the data of all folds.
+	Select measure.Measure
+
 	Convention    measure.Convention    // of Select and Measures, for reports; the zero value means that of Select
 	Measures      []measure.Measure     // reported on test data; none means Select
 	Ties          measure.TiePolicy     // policy for ties in the test results
@@ -27,7 +32,7 @@ type Config struct {
 	Normalization dataset.Normalization // of the features of each query; the zero value means none
 	Views         dataset.Views         // views of the features, see train.Problem
 	Transforms    []transform.Spec      // learned from each fold's training data
-	Scorer        string                // of all entries; empty means each method's default
+	Scorer        string                // kind of scorer of all entries; empty means each method's default
 	Seed          uint64                // random seed of all trainings; Entry.Own replaces it
 	Jobs          int                   // number of concurrent trainings; 0 means GOMAXPROCS
 	Budget        Budget                // limit of the settings to try

@@ -13,8 +13,10 @@ import (
 	"github.com/listwise/listwise/model/fuse"
 )
 
-// SelectionError reports a validation measure that cannot choose between models. Err is the reason.
-type SelectionError struct{ Err error }
+// SelectionError reports a validation measure that cannot choose between models.
+type SelectionError struct {
+	Err error // the reason
+}
 
 // Error implements error.
 func (e *SelectionError) Error() string { return e.Err.Error() }

@@ -18,13 +18,13 @@ import (
 
 // Conversion describes a conversion of files to one file.
 type Conversion struct {
-	Inputs []string      // files, "-" for Stdin
-	Stdin  io.Reader     // what "-" stands for among the inputs
-	Made   stream.Source // instead of Inputs, if not nil: what is made, or read from other files than data
-	Name   string        // of Made in errors; "" for data that are made
-	Out    string        // the file to write, "-" for Stdout
-	Stdout io.Writer     // what "-" stands for as Out
-	As     string        // name whose ending selects the format of Stdout; "" means LETOR text
+	Inputs []string      // files to read, "-" for Stdin
+	Stdin  io.Reader     // the input "-"
+	Made   stream.Source // if not nil, the input in place of Inputs, such as generated queries
+	Name   string        // name of Made in errors; "" for generated data
+	Out    string        // file to write, "-" for Stdout
+	Stdout io.Writer     // the output "-"
+	As     string        // file name whose ending selects the format of Stdout; "" means LETOR text
 
 	// Options are the options with which the inputs are read. Observe is not called. MaxBytes limits the
 	// memory for queries and long lines. For formats that cannot be streamed, it limits all memory.

@@ -21,19 +21,19 @@ import (
 // comments and missing values stay, and LETOR's own parts give LETOR's own folds byte for byte. A cache has no
 // lines, so its data are formatted as text.
 
-// Size is a number of queries and of their documents.
+// Size is the size of a part of a fold.
 type Size struct {
-	Queries   int `json:"queries"`
-	Documents int `json:"documents"`
+	Queries   int `json:"queries"`   // number of queries
+	Documents int `json:"documents"` // number of their documents
 }
 
 func (s Size) plus(t Size) Size { return Size{s.Queries + t.Queries, s.Documents + t.Documents} }
 
 // FoldSize is the size of a fold's three parts.
 type FoldSize struct {
-	Train Size `json:"train"`
-	Vali  Size `json:"vali"`
-	Test  Size `json:"test"`
+	Train Size `json:"train"` // training data
+	Vali  Size `json:"vali"`  // validation data
+	Test  Size `json:"test"`  // test data
 }
 
 // Rotate rotates K part files into K folds; see [dataset.Rotate]. K must be at least [dataset.MinFolds]. Below
@@ -43,8 +43,10 @@ type FoldSize struct {
 //
 // Parts may have any format that [Open] reads, but must be regular files, because each is read several times.
 // Compressed parts are decompressed. Lines of LETOR text are copied. Other formats are read with the options
-// and written as LETOR text, unless the files are caches or tables. It is an error if a query is in two parts. Every file appears complete or not at all. Cancelling ctx
-// stops before the next file. If observe is not nil, it is called with the progress.
+// and written as LETOR text, unless the files are caches or tables. Every file appears complete or not at all.
+//
+// Rotate returns the sizes of the folds. It is an error if a query is in two parts. Cancelling ctx stops before
+// the next file. If observe is not nil, it is called with the progress.
 func Rotate(ctx context.Context, dir string, parts []string, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	if err := dataset.CheckFolds(len(parts)); err != nil {
 		return nil, err
@@ -72,9 +74,10 @@ func RotateBy(ctx context.Context, dir string, parts []string, division dataset.
 	return writeFolds(dir, parts, sizes, division, opts, observe)
 }
 
-// Fold divides the queries of a file at random into k parts and rotates them as Rotate does. The file must be
-// a regular file, of any format that [Open] reads. All documents of a query go to the same part, in their
-// order. Lines without a document are omitted. A file that is not LETOR text is read with the options.
+// Fold divides the queries of a file at random, by the seed, into k parts. It then writes k folds below dir, as
+// Rotate does, and returns their sizes. The file must be a regular file, of any format that [Open] reads. All
+// documents of a query go to the same part, in their order. Lines without a document are omitted. A file that is
+// not LETOR text is read with the options.
 func Fold(ctx context.Context, dir, path string, k int, seed uint64, opts dataset.Options, observe FoldObserver) (folds []FoldSize, err error) {
 	if err := dataset.CheckFolds(k); err != nil {
 		return nil, err

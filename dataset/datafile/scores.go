@@ -36,8 +36,8 @@ type Ranking struct {
 	Run    *trec.Run // nil for a file of scores
 }
 
-// ReadRanking reads a file of scores, as [ReadScores] does, or a TREC run. Of the options, it also uses
-// Ascending and DropSelf.
+// ReadRanking reads a file of scores, as [ReadScores] does, or a TREC run, which it recognises by the content.
+// Of the options, it also uses Ascending and DropSelf.
 func ReadRanking(path string, want int, opts dataset.Options) (Ranking, error) {
 	var f Ranking
 	err := openScores(path, opts, func(r io.Reader, name string) (err error) {
@@ -73,7 +73,8 @@ func peek(b *bufio.Reader, name string) ([]byte, error) {
 	return start, nil
 }
 
-// Of returns the scores of d's documents, one per row. Places are nil unless f is a run.
+// Of returns the scores of d's documents, one per row. Places are nil unless f is a run. A file of scores must
+// have a score for each document. A run must have at least one document of d, see trec.Run.Join.
 func (f Ranking) Of(d *dataset.Dataset) (*trec.Joined, error) {
 	if f.Run != nil {
 		return f.Run.Join(d)

@@ -16,7 +16,12 @@ import (
 	"github.com/listwise/listwise/internal/atomicfile"
 )
 
-// TextOptions are options for writing text.
+// TextOptions are options for writing text. All fields are optional:
+//
+//   - Sparse omits features that are 0 from LETOR text.
+//   - Observe, a func(done, total int), is called after every query with the number of queries written and the
+//     total.
+//   - MaxBytes limits the memory of writers of other formats, in bytes. They use a temporary file beyond it.
 type TextOptions = letor.WriteOptions
 
 // WriteText writes the data set as LETOR text.

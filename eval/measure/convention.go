@@ -134,7 +134,7 @@ func (c Convention) Skipping() Convention {
 // does not overflow, since it scales the gains.
 func (c Convention) Gain(grade float64) float64 { return c.gain.of(grade) }
 
-// Discount returns the factor of rank r ≥ 1.
+// Discount returns the factor by which DCG multiplies the gain at rank r ≥ 1.
 func (c Convention) Discount(r int) float64 { return c.discount.of(r) }
 
 // IdealDCG returns the highest DCG@k over all orders of documents with the given grades. k = 0 means no

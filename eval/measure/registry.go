@@ -98,7 +98,7 @@ func (e entry) pattern() string {
 }
 
 // Parse returns the measure with the given name under a convention. A name such as "map", "ndcg@10" or
-// "rbp@0.95" may be in upper or lower case, and may be one of [Aliases].
+// "rbp@0.95" may be in upper or lower case, and may be one of [Aliases]. [List] describes all measures.
 //
 // The name of a measure of binary relevance may state the lowest relevant grade, as in "map(rel=2)" or
 // "p(rel=2)@5". It overrides the convention. The name of NDCG or DCG may state the gains, as in

@@ -32,10 +32,12 @@ type Swaps interface {
 	Row(loss, x, work []float64, a, to int)
 }
 
-// SomeSwaps are Swaps that can skip documents. Some sets loss[k] to the decrease of M if the documents
-// at ranks a and ranks[k] are swapped. All ranks are greater than a.
+// SomeSwaps are Swaps that can skip documents.
 type SomeSwaps interface {
 	Swaps
+
+	// Some sets loss[k] to the decrease of M if the documents at ranks a and ranks[k] are swapped. All
+	// ranks are greater than a.
 	Some(loss, x, work []float64, a int, ranks []int32)
 }
 

@@ -51,7 +51,7 @@ type Config struct {
 	Permutations int    // number of random sign flips if there are more than ExactQueries queries; 0: DefaultPermutations
 	Resamples    int    // number of bootstrap samples; 0: DefaultResamples
 	Seed         uint64 // random seed
-	Workers      int    // number of goroutines; 0: GOMAXPROCS. The result does not depend on it
+	Workers      int    // number of goroutines, which does not change the result; 0: GOMAXPROCS
 
 	// Observe, if not nil, is called from time to time with the number of completed sign flips and
 	// bootstrap samples, and their total. Several goroutines call it.
@@ -84,38 +84,53 @@ type System struct {
 }
 
 // Interval is a confidence interval with the coverage [Level]. It is [Unbounded] if there are too few
-// values to estimate it. Low and High are its ends, in the unit of the measure.
-type Interval struct{ Low, High float64 }
+// values to estimate it.
+type Interval struct {
+	Low, High float64 // the ends, in the unit of the values
+}
 
 // Unbounded is the interval of all numbers.
 var Unbounded = Interval{math.Inf(-1), math.Inf(1)}
 
-// Pair describes the difference of two systems, A minus B, over the queries.
+// Pair describes the difference of two systems, A minus B, over the queries. The pairs of a [Comparison]
+// are one family of tests: the corrected p values of a pair depend on the other pairs.
 type Pair struct {
 	A, B       int      // indices of systems
 	Difference float64  // mean of A minus mean of B
 	Interval   Interval // differences that the randomisation test does not reject
 	Claim      Claim    // the claim to which Interval and all p values refer
 
-	T             TTest // t-test of the difference
-	Randomization Test  // p values of Fisher's randomisation test
-	Bootstrap     Test  // p values of the bootstrap-shift test; MaxT is NaN
+	T TTest // t-test of the difference
+
+	// Randomization has the p values of Fisher's randomisation test, which flips the signs of the queries'
+	// differences (Fisher 1935; Smucker, Allan and Carterette, CIKM 2007).
+	Randomization Test
+
+	// Bootstrap has the p values of the bootstrap-shift test, which resamples the queries (Noreen 1989;
+	// Smucker, Allan and Carterette, CIKM 2007). MaxT is NaN.
+	Bootstrap Test
 
 	Wins, Ties, Losses int // number of queries on which A is better than B, equal to B, worse than B
 
-	CohenD  float64 // mean divided by the standard deviation of the queries' differences; NaN if all differences are equal
-	HedgesG float64 // CohenD, corrected for the bias in small samples
+	// CohenD is the effect size d: the mean of the queries' differences, divided by their standard deviation
+	// (Cohen 1988, section 2.3.5). It is NaN if all differences are equal.
+	CohenD float64
+
+	// HedgesG is the effect size g: CohenD, corrected for its bias in small samples (Hedges 1981).
+	HedgesG float64
 
 	// Detectable is the least true difference that a t-test finds significant with probability [Power],
 	// given the same numbers of queries and runs and the same variance.
 	Detectable float64
 }
 
-// Test contains the two-sided p values of a test for one pair.
+// Test contains the two-sided p values of a test for one pair, from 0 to 1. P is for a pair that was chosen
+// before the data were seen. With several pairs, use Holm or MaxT. If only pairs with a corrected value ≤ α
+// are reported, the probability of any false report is at most α.
 type Test struct {
-	P    float64 // uncorrected
-	Holm float64 // corrected over the family after Holm (1979)
-	MaxT float64 // corrected over the family after Westfall and Young (1993), by the joint distribution of the pairs
+	P    float64 // p value of this pair alone
+	Holm float64 // P, corrected over all pairs by Holm's procedure, see the function Holm
+	MaxT float64 // P, corrected over all pairs by their joint distribution (step-down max-T, Westfall and Young 1993)
 }
 
 // Compare compares systems with one run each, as [CompareRuns] does. values[i][q] is the value of

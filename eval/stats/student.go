@@ -16,8 +16,8 @@ import (
 type TTest struct {
 	T    float64 // the statistic t
 	DF   float64 // degrees of freedom; n − 1 for single runs
-	P    float64 // p value, from 0 to 1, before correction
-	Holm float64 // corrected over the family
+	P    float64 // p value of this pair alone, from 0 to 1
+	Holm float64 // P, corrected over all pairs of the comparison, see the function Holm
 }
 
 func tTest(d []float64, s spread) TTest {

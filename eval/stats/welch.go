@@ -36,7 +36,7 @@ func Welch(a, b []float64) (Difference, error) {
 }
 
 // Covary returns the slope of the regression of y on x and their correlation. Both are 0 if x or y does
-// not vary.
+// not vary. x and y must have the same length.
 func Covary(x, y []float64) (slope, correlation float64) {
 	mx, my := mean(x), mean(y)
 	var xx, xy, yy float64

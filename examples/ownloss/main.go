@@ -1,4 +1,4 @@
-// Command ownloss tunes a loss of its own on three scorers, and a method of the catalogue in the same run.
+// Command ownloss tunes a loss of its own on three scorers, and compares them with a method of the catalogue.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/tune"
@@ -41,27 +42,26 @@ func (h huber) value(grades []float64) func(scores []float64) float64 {
 }
 
 func main() {
-	c := tune.Config{
-		Folds:  []tune.Fold{{Name: "made", Train: made(1), Valid: made(2), Test: made(3)}},
-		Select: measure.MustParse("ndcg@10", measure.Standard), Budget: tune.Budget{Settings: 8}, // of each grid, at random
-	}
-	c.Entries = []tune.Entry{must(tune.NewEntry(must(method.Lookup("listnet")), nil))}
-	// A method has a loss, and the scorers, learners, defaults and grids of the catalogue. Fields have no grid of their own.
+	ndcg := measure.MustParse("ndcg@10", measure.Standard)
+	// A method has a loss, and the scorers, learners, defaults and grids of the catalogue. Fields of the loss have no default grid.
 	own := must(method.Gradient("huber", huber{Delta: 1}))
-	for _, kind := range own.Scorers() {
-		e := must(tune.NewEntryOf(own, kind, map[string][]string{"Delta": {"0.5", "1"}}))
-		e.Name += " " + kind
-		c.Entries = append(c.Entries, e)
+	entries := must(tune.NewEntries(own, map[string][]string{"Delta": {"0.5", "1"}}))
+	entries = append(entries, must(tune.NewEntry(must(method.Lookup("listnet")), nil)))
+	r := must(tune.Run(context.Background(), tune.Config{
+		Folds:   []tune.Fold{{Name: "made", Train: made(1), Valid: made(2), Test: made(3)}},
+		Entries: entries, Select: ndcg, Budget: tune.Budget{Settings: 8}, // of each grid, at random
+	}))
+	for _, row := range r.Rows {
+		fmt.Printf("%-12s NDCG@10 %.3f, λ %s\n", row.Entry.Name, row.Measures[0].Mean, cmp.Or(row.Folds[0].Model.Training.Lambda, "derived"))
 	}
-	for _, row := range must(tune.Run(context.Background(), c)).Rows {
-		f := row.Folds[0]
-		fmt.Printf("%-12s NDCG@10 %.3f, best of %d settings, λ %s\n", row.Entry.Name, row.Measures[0].Mean, len(f.Tried), cmp.Or(f.Model.Training.Lambda, "derived"))
+	for _, p := range must(r.Compare(ndcg, stats.Config{Baseline: len(entries) - 1})).Pairs {
+		fmt.Printf("%s - listnet: %+.3f, p = %.3f (Holm)\n", entries[p.A].Name, p.Difference, p.Randomization.Holm)
 	}
 }
 
 // made returns queries of one task, which differ by the seed.
 func made(seed uint64) *dataset.Dataset {
-	return must(synth.Shapes()[2].Generate(synth.Options{Queries: 20, Docs: 10, Features: 5, Relevant: 3, Noise: 1, Seed: seed}))
+	return must(must(synth.Lookup("ohsumed")).Generate(synth.Options{Queries: 20, Docs: 10, Features: 5, Relevant: 3, Noise: 1, Seed: seed}))
 }
 
 func must[T any](v T, err error) T {

@@ -1,4 +1,4 @@
-// Command ownmeasure selects the epoch of a training by a measure of its own, and reports it and NDCG.
+// Command ownmeasure selects the epoch of a training by NDCG and by a measure of its own, and tests the difference.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"github.com/listwise/listwise/dataset"
 	"github.com/listwise/listwise/dataset/synth"
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/learn/method"
 	"github.com/listwise/listwise/learn/train"
 )
@@ -39,19 +40,25 @@ func (a answer) Average(ranked []float64, ends []int) (sum float64, _ bool) {
 
 func main() {
 	own, ndcg := answer{cost: 0.5}, measure.MustParse("ndcg@10", measure.Standard)
-	// LambdaRank optimises NDCG. Select, on the validation data, chooses the epoch.
-	m := must(must(method.Lookup("lambdarank")).Train(context.Background(), &method.Problem{
-		Problem: train.Problem{Data: made(1), Valid: made(2), Measure: ndcg, Select: own, Seed: 1},
-	}))
-	fmt.Printf("epoch %d: %.3f on the validation data\n", m.Training.BestEpoch, *m.Training.Validation)
-	test := made(3)
-	r := must(measure.Evaluate(test, must(m.Score(test)), []measure.Measure{own, ndcg}, measure.TiesInput))
-	fmt.Printf("test data: %s %.3f, %s %.3f\n", own.Name(), r.Mean(own), ndcg.Name(), r.Mean(ndcg))
+	measures, test := []measure.Measure{ndcg, own}, made(3)
+	var results []*measure.Result
+	for _, choice := range measures {
+		// LambdaRank optimises NDCG. Select, on the validation data, chooses the epoch.
+		m := must(must(method.Lookup("lambdarank")).Train(context.Background(), &method.Problem{
+			Problem: train.Problem{Data: made(1), Valid: made(2), Measure: ndcg, Select: choice, Seed: 1},
+		}))
+		fmt.Printf("chosen by %s: epoch %d\n", choice.Name(), m.Training.BestEpoch)
+		results = append(results, must(measure.Evaluate(test, must(m.Score(test)), measures, measure.TiesAverage)))
+	}
+	for _, by := range measures {
+		c := must(measure.Compare(by, stats.Config{}, results...))
+		fmt.Printf("%s on test data: %.3f and %.3f, p = %.3f\n", by.Name(), c.Systems[0].Mean, c.Systems[1].Mean, c.Pairs[0].Randomization.P)
+	}
 }
 
 // made returns queries of one task, which differ by the seed.
 func made(seed uint64) *dataset.Dataset {
-	return must(synth.Shapes()[2].Generate(synth.Options{Queries: 40, Docs: 10, Features: 5, Relevant: 3, Noise: 1, Seed: seed}))
+	return must(must(synth.Lookup("ohsumed")).Generate(synth.Options{Queries: 40, Docs: 10, Features: 5, Relevant: 3, Noise: 1, Seed: seed}))
 }
 
 func must[T any](v T, err error) T {

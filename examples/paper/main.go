@@ -29,45 +29,34 @@ func (margin) Traits() loss.Traits {
 	return loss.Traits{Convex: true, ShiftInvariant: true, Smooth: true}
 }
 
-func (margin) Bind(grades []float64, _ *rand.Rand) (loss.QueryLoss, error) {
-	return boundMargin{grades}, nil
-}
+// Bind prepares the loss for a query whose documents have the grades g.
+func (margin) Bind(g []float64, _ *rand.Rand) (loss.QueryLoss, error) { return graded(g), nil }
 
-type boundMargin struct{ grades []float64 }
+// graded is the loss of a query whose documents have these grades.
+type graded []float64
 
 // Eval returns the loss of a query's scores. lambda becomes −∂L/∂s.
-func (b boundMargin) Eval(scores, lambda []float64, _ *loss.Scratch) float64 {
+func (l graded) Eval(scores, lambda []float64, _ *loss.Scratch) (sum float64) {
 	clear(lambda)
-	var sum float64
-	for i, better := range b.grades {
-		for j, worse := range b.grades {
-			short := 1 - scores[i] + scores[j]
-			if better <= worse || short <= 0 {
-				continue
-			}
-			pull := (better - worse) * short
-			sum += pull * short / 2
-			if lambda != nil {
-				lambda[i] += pull
-				lambda[j] -= pull
-			}
+	for i, j := range loss.Pairs(l) {
+		short := max(0, 1-scores[i]+scores[j])
+		pull := (l[i] - l[j]) * short
+		sum += pull * short / 2
+		if lambda != nil {
+			lambda[i] += pull
+			lambda[j] -= pull
 		}
 	}
 	return sum
 }
 
 func main() {
-	log.SetFlags(0)
 	if len(os.Args) != 3 {
 		log.Fatal("usage: paper DATA OUT")
 	}
 	measures := must(measure.ParseList("map,ndcg@10", measure.Standard, measure.Options{}))
-	c := tune.Config{
-		Folds: must(tune.ReadFolds(os.Args[1], dataset.Options{})), Dir: os.Args[2],
-		Select: measures[1], Measures: measures, Seed: 1,
-	}
-	methods := []*method.Method{must(method.Gradient("own-margin", margin{})), must(method.Lookup("mle")), must(method.Lookup("regression"))}
-	for _, m := range methods {
+	c := tune.Config{Folds: must(tune.ReadFolds(os.Args[1], dataset.Options{})), Dir: os.Args[2], Measures: measures, Select: measures[1], Seed: 1}
+	for _, m := range []*method.Method{must(method.Gradient("own-margin", margin{})), must(method.Lookup("mle")), must(method.Lookup("regression"))} {
 		c.Entries = append(c.Entries, must(tune.NewEntry(m, map[string][]string{"C": {"0.01", "1"}})))
 	}
 	for _, row := range must(tune.Run(context.Background(), c)).Rows {
@@ -79,7 +68,7 @@ func main() {
 
 func must[T any](v T, err error) T {
 	if err != nil {
-		log.Fatal("paper: ", err)
+		log.Fatal(err)
 	}
 	return v
 }

@@ -48,7 +48,7 @@ func main() {
 
 // made returns queries of one task, which differ by the seed.
 func made(seed uint64) *dataset.Dataset {
-	return must(synth.Shapes()[2].Generate(synth.Options{Queries: 40, Docs: 10, Features: 5, Relevant: 3, Noise: 1, Seed: seed}))
+	return must(must(synth.Lookup("ohsumed")).Generate(synth.Options{Queries: 40, Docs: 10, Features: 5, Relevant: 3, Noise: 1, Seed: seed}))
 }
 
 func must[T any](v T, err error) T {

@@ -13,12 +13,13 @@ import (
 //	L(s) = Σ_i log(1 + exp(−y_i s_i)),   y_i = 1 if l_i ≥ Grade, else −1
 //	λ_i = [l_i ≥ Grade] − p_i,   ∂²L/∂s_i² = p_i(1 − p_i),   p_i = 1/(1 + exp(−s_i))
 //
-// Grade is the lowest grade of the positive class. The weight of document i, 1 by default, multiplies
-// all its terms.
+// The weight of document i, 1 by default, multiplies all its terms.
 //
 // McRank's ordinal classification uses AtLeast for every grade except the lowest (Li, Burges, Wu,
 // McRank: Learning to Rank Using Multiple Classification and Gradient Boosting, NIPS 2007, section 3.3).
-type AtLeast struct{ Grade float64 }
+type AtLeast struct {
+	Grade float64 // lowest grade of the positive class
+}
 
 var _ Loss = AtLeast{}
 

@@ -84,11 +84,11 @@ func rowNorm(a []float64, n int) float64 {
 	return norm
 }
 
-// Circle is a circle in the space of scores: Center + Radius·(cos θ·U + sin θ·V). U and V are orthonormal.
-// Center, U and V have one element per document.
+// Circle is a circle in the space of scores: Center + Radius·(cos θ·U + sin θ·V).
 type Circle struct {
-	Center, U, V []float64
-	Radius       float64
+	Center []float64 // scores of the center, one per document
+	U, V   []float64 // orthonormal directions, one element per document
+	Radius float64   // in units of the scores
 }
 
 // RandomCircle returns a circle around center in a random plane, with orthonormal U and V. It panics if

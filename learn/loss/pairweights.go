@@ -8,15 +8,16 @@ import (
 )
 
 // PairWeights are weights of documents in pairs. If document i is better than document j, the weights
-// multiply λ_ij and its second derivative by Better[i]·Worse[j]. A nil slice means weights of 1, so the
-// zero value changes nothing. Other slices have one number per document.
+// multiply λ_ij and its second derivative by Better[i]·Worse[j]. The zero value changes nothing.
 //
 // The weights correct grades that are clicks for position bias. Let Better be the reciprocal bias of
 // each document's position for clicked documents, and Worse the same for other documents. LambdaRank on
 // trees is then Unbiased LambdaMART (Hu, Wang, Peng, Li, Unbiased LambdaMART: An Unbiased Pairwise
 // Learning-to-Rank Algorithm, WWW 2019, eq. 24 and 27). With Better alone, LambdaRank weighs pairs by
 // the inverse propensity of the clicked document.
-type PairWeights struct{ Better, Worse []float64 }
+type PairWeights struct {
+	Better, Worse []float64 // one finite number per document, not negative; nil means 1 for all
+}
 
 // PairWeighted is a Loss over pairs that accepts weights of documents in pairs.
 type PairWeighted interface {

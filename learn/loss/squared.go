@@ -8,9 +8,10 @@ import "math/rand/v2"
 //
 // where w_i is the weight of document i, 1 by default. It is regression on the grades. With trees it is
 // MART (Friedman, Greedy Function Approximation: A Gradient Boosting Machine, Annals of Statistics 2001,
-// Algorithm 2). Mapping is the ψ that turns a grade into the target of the score. Its zero value is
-// LinearMapping.
-type SquaredError struct{ Mapping Mapping }
+// Algorithm 2).
+type SquaredError struct {
+	Mapping Mapping // the ψ that turns a grade into the target of the score; the zero value is LinearMapping
+}
 
 var _ Loss = SquaredError{}
 

@@ -17,7 +17,7 @@ import (
 // are the defaults, and have no grid. Other fields, and the fields of losses of package loss, keep their values.
 //
 //	m, err := method.Gradient("huber", Huber{Delta: 1})
-//	entry, err := tune.NewEntry(m, map[string][]string{"Delta": {"0.5", "1", "2"}})
+//	entries, err := tune.NewEntries(m, map[string][]string{"Delta": {"0.5", "1", "2"}})
 //
 // C is 1 by default, and its grid goes from 1e-4 for sums over pairs to 1e4. Without [loss.Traits].NonGradient, L-BFGS
 // trains linear functions, and descent networks. With it, descent trains both, with a grid of rates in place of C.

@@ -39,16 +39,19 @@ type Booster interface {
 	Queries() int
 }
 
-// Round describes an added round: its weight, and the objective after the round.
-type Round struct{ Weight, Objective float64 }
+// Round describes a round that was added.
+type Round struct {
+	Weight    float64 // factor of the weak ranker in the sum
+	Objective float64 // value of the objective after the round
+}
 
 // Boosting learns a sum of weak rankers. It keeps the sum up to the best round on the validation data, or all rounds
 // without validation data. Start decides whether the Booster uses the problem's loss. Only [Trees] and
 // [TreeClassification] write checkpoints, because other Boosters take seconds.
 type Boosting struct {
 	Rounds   int                            // number of rounds at most; 0 means 300
-	Patience int                            // training stops after this many rounds without a better validation value; 0 means never
-	Start    func(t *Task) (Booster, error) // returns a Booster for the task's normalized data; necessary
+	Patience int                            // rounds without a better validation value before training stops; 0 means never
+	Start    func(t *Task) (Booster, error) // returns a Booster for the task's normalized data; required
 	Takes    Weighs                         // which weights the Booster uses
 	Bytes    func(p *Problem) float64       // memory that the Booster needs, as in [Estimator]; nil means that none is counted
 

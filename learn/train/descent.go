@@ -24,13 +24,13 @@ import (
 // (package method), but without a penalty: a good C depends on the loss.
 type Descent struct {
 	Architecture Architecture  // makes the scorer; nil means linear
-	C            float64       // factor of the penalty ‖w‖²/C; 0 means no penalty
+	C            float64       // of the penalty ‖w‖²/C: the larger, the weaker; 0 means no penalty
 	Rule         optimize.Rule // optimize.Plain, optimize.Momentum or optimize.Adam; 0 means Adam
 	Rate         float64       // initial learning rate; 0 means 0.01
 	Epochs       int           // passes over all queries; 0 means 100
 	Batch        int           // queries per step; 0 means 1
 	Decay        float64       // factor of the learning rate after an epoch with a higher training cost, at most 1; 0 means 0.95
-	Patience     int           // epochs without a lower training cost before a restart; 0 means 50, and a negative number means no restarts
+	Patience     int           // epochs without a lower training cost before a restart; 0 means 50, negative no restarts
 	KeepLast     bool          // keep the last epoch instead of the best
 	Bag          int           // number of networks whose scores are averaged; 0 means 1
 	Redraw       bool          // repeat the random draws of the loss before every epoch

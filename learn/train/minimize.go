@@ -86,10 +86,10 @@ const memory = 50
 // method), but without a penalty: a good C depends on the loss.
 type LBFGS struct {
 	Architecture Architecture // makes the scorer; nil means linear
-	C            float64      // factor of the penalty ‖w‖²/C; 0 means no penalty
+	C            float64      // of the penalty ‖w‖²/C: the larger, the weaker; 0 means no penalty
 	Iterations   int          // largest number of iterations per start; 0 means 500
 	Tolerance    float64      // relative gap (convex risk) or decrease (otherwise) at which to stop; 0 means 1e-6
-	Restarts     int          // random starts after the first if the risk is not convex; 0 means 5, and a negative number means none
+	Restarts     int          // random starts after the first if the risk is not convex; 0 means 5, negative none
 }
 
 // Learn implements Learner. It writes checkpoints.

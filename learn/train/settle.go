@@ -190,8 +190,11 @@ func (p *Problem) featureNames() []string {
 	return p.Data.FeatureNames
 }
 
-// Weighs states which weights a training uses: those of Queries, those of Documents. Every training leaves out queries and documents of weight 0.
-type Weighs struct{ Queries, Documents bool }
+// Weighs states which weights a training uses. Every training leaves out queries and documents of weight 0.
+type Weighs struct {
+	Queries   bool // it uses weights of queries
+	Documents bool // it uses weights of documents
+}
 
 // Weigher is a Learner that states which weights it uses with a loss, which may be nil. Run returns a *WeightsRefused
 // for other weights. A learner that is no Weigher uses no weights.

@@ -33,7 +33,8 @@ func (t *Task) Normalized() *dataset.Dataset {
 	return t.normalized
 }
 
-// DefaultLargestWork corresponds to about 10 seconds a pass, or a gigabyte of memory, for one query.
+// DefaultLargestWork is the default of Problem.LargestWork. It corresponds to about 10 seconds a pass, or a
+// gigabyte of memory, for one query.
 const DefaultLargestWork = 1e10
 
 // Risk returns the sum of the loss over the queries of the normalized training data, as a function of the parameters

@@ -44,10 +44,15 @@ type Bindings = objective.Bindings
 
 // Problem describes a training. Data and Learner are required, and so is Loss if the learner takes one.
 type Problem struct {
-	Data          *dataset.Dataset      // training data, before normalization; not changed
-	Valid         *dataset.Dataset      // validation data, before normalization, or nil; learners choose the epoch or round by it; named features may have any order
-	Missing       dataset.Missing       // how missing values of Data and Valid are or were treated; stored in the model
-	Normalization dataset.Normalization // applied to the features of each query; stored in the model; the zero value means none
+	Data *dataset.Dataset // training data, before normalization; not changed
+
+	// Valid has validation data, before normalization, or is nil. [Descent] chooses the epoch by it, and
+	// [Trees], [TreeClassification] and [Boosting] choose the round. [LBFGS] only reports its measure to Observe. If
+	// features have names, their order may differ from Data.
+	Valid *dataset.Dataset
+
+	Missing       dataset.Missing       // rule for missing values of Data and Valid; stored in the model
+	Normalization dataset.Normalization // of the features of each query; stored in the model
 	Views         dataset.Views         // forms of the features that the scorer sees, computed after Normalization; nil means raw
 
 	// Transforms are applied to single features, in this order, before Normalization. Their parameters are learned
@@ -122,10 +127,8 @@ type Problem struct {
 	// objective that did not decrease.
 	Warn func(sentence string)
 
-	// Method and Settings are stored in the model: the name of the method, and the hyperparameters, which are
-	// numbers, strings and booleans.
-	Method   string
-	Settings map[string]any
+	Method   string         // name of the method; stored in the model
+	Settings map[string]any // hyperparameters: numbers, strings and booleans by name; stored in the model
 
 	// Identity identifies the loss, the learner and their settings, as words NAME=VALUE. A checkpoint with another
 	// identity is refused. The default is [IdentityOf], which ignores the values of pointers, lists and functions in
@@ -164,14 +167,11 @@ type Iteration struct {
 	Objective float64 // after an epoch: sum of the losses at the updates
 	GradNorm  float64 // norm of the gradient; 0 after an epoch
 
-	// Epoch reports whether this is the end of an epoch or a round. Rate is then the learning rate of the epoch, or
-	// the weight of the round.
-	Epoch bool
-	Rate  float64
+	Epoch bool    // this is the end of an epoch or a round
+	Rate  float64 // learning rate of the epoch, or weight of the round; 0 for other iterations
 
-	// Validation is the value of Select on the validation data. Validated reports whether it was computed.
-	Validated  bool
-	Validation float64
+	Validated  bool    // Validation was computed
+	Validation float64 // value of Problem.Select on the validation data
 
 	// Best reports whether this is the best iteration so far.
 	Best bool
@@ -182,7 +182,9 @@ type Iteration struct {
 
 // ProblemError is the error of an invalid problem: its data, settings, measure, loss, learner and checkpoint do not
 // fit together.
-type ProblemError struct{ Err error }
+type ProblemError struct {
+	Err error // what was found and what was expected
+}
 
 // Error implements error.
 func (e *ProblemError) Error() string { return e.Err.Error() }

@@ -24,7 +24,7 @@ import (
 // defaults of the catalogue's methods (package method).
 type Trees struct {
 	Rounds   int     // number of trees at most; 0 means 300
-	Patience int     // training stops after this many rounds without a better validation value; 0 means 100, and a negative number means never
+	Patience int     // rounds without a better validation value before training stops; 0 means 100, negative never
 	Rate     float64 // learning rate; 0 means 0.05
 	Bins     int     // number of bins per feature, 2 to 255; 0 means 255
 
@@ -49,10 +49,8 @@ type Trees struct {
 	Dropout Dropout // for DARTTrees
 	Bag     int     // number of independent sums to average, each with its own random draws; 0 means 1
 
-	// Refit keeps the structure of the initial model's trees and learns new leaf values. Decay is the weight of the
-	// old values in the new ones, from 0 to 1.
-	Refit bool
-	Decay float64
+	Refit bool    // keep the structure of the initial model's trees and learn new leaf values
+	Decay float64 // weight of the old leaf values in the new ones, from 0 to 1, for Refit
 
 	Debias Debias // correction of clicks for the slots of documents
 
