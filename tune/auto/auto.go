@@ -299,13 +299,14 @@ func (s *search) share(trials int) float64 {
 	if len(s.config.Folds) == 1 {
 		return searchShare
 	}
-	again := 0.7
+	const first, part = 0.3, 0.7 // the share of time that is repeated in the first round, which has mostly trees
 	var all, repeated time.Duration
 	for _, t := range s.trials {
 		all, repeated = all+t.took, repeated+t.again
 	}
+	again := float64(first * part)
 	if all > 0 {
-		again *= repeated.Seconds() / all.Seconds()
+		again = float64(part*repeated.Seconds()) / all.Seconds()
 	}
 	return searchShare / (1 + float64(again*float64(min(trials, mostFused))/float64(trials)))
 }
