@@ -410,21 +410,23 @@ func checkValues(path string, recorded *runs.RankerResult) error {
 	} else if err != nil {
 		return err
 	}
-	v, err := parseQueryValues(path, text)
+	v, err := readValues(path, text)
 	if err != nil {
 		return err
 	}
 	names := mapped(recorded.Measures, func(m runs.Measure) string { return m.Name })
-	if !slices.Equal(v.measures, names) {
-		return fmt.Errorf("%s: found the measures %s, expected %s as recorded", path, strings.Join(v.measures, ", "), strings.Join(names, ", "))
+	if !slices.Equal(columnNames(v), names) {
+		return fmt.Errorf("%s: found the measures %s, expected %s as recorded", path, strings.Join(columnNames(v), ", "), strings.Join(names, ", "))
 	}
-	for i, m := range recorded.Measures {
-		if len(m.PerQuery) != len(v.queries) {
-			return fmt.Errorf("%s: found %d queries, expected %d as recorded", path, len(v.queries), len(m.PerQuery))
+	queries := v.Queries()
+	for _, m := range recorded.Measures {
+		if len(m.PerQuery) != len(queries) {
+			return fmt.Errorf("%s: found %d queries, expected %d as recorded", path, len(queries), len(m.PerQuery))
 		}
+		values := v.PerQuery(measure.Column(m.Name))
 		for q, want := range m.PerQuery {
-			if found := v.values[i][q]; v.queries[q] != want.Query || math.Float64bits(found) != math.Float64bits(float64(want.Value)) && (found == found || !math.IsNaN(float64(want.Value))) {
-				return fmt.Errorf("%s: found %v for %s of query %s, expected %v for query %s as recorded", path, number(found), m.Name, v.queries[q], number(want.Value), want.Query)
+			if found := values[q]; queries[q] != want.Query || math.Float64bits(found) != math.Float64bits(float64(want.Value)) && (found == found || !math.IsNaN(float64(want.Value))) {
+				return fmt.Errorf("%s: found %v for %s of query %s, expected %v for query %s as recorded", path, number(found), m.Name, queries[q], number(want.Value), want.Query)
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,107 +18,37 @@ import (
 	"github.com/listwise/listwise/internal/rows"
 )
 
-// queryValues are the values of a file FoldK.queries.csv, or of several in a row. A value is NaN if
-// the query does not count.
-type queryValues struct {
-	queries  []string
-	weights  []float64 // nil if all are 1
-	measures []string
-	values   [][]float64 // by measure, then query
-	folds    []int       // number of queries after each fold
-}
-
-// parseQueryValues reads the text that measure.Result.WriteCSV writes.
-func parseQueryValues(name string, text []byte) (*queryValues, error) {
-	table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+// readValues reads the text of a file of values, FoldK.queries.csv. Its measures are [measure.Column],
+// because only the program that trained may know them.
+func readValues(name string, text []byte) (*measure.Result, error) {
+	r, err := measure.ReadCSV(bytes.NewReader(text), nil, measure.TiesInput) // nothing here depends on the ties
 	if err != nil {
 		return nil, usageErrorf("%s: %w", name, err)
 	}
-	if len(table) == 0 || table[0][0] != "query" {
-		return nil, usageErrorf("%s: found no column query, expected the values of each query", name)
-	}
-	first := 1
-	var v queryValues
-	if len(table[0]) > 1 && table[0][1] == "weight" {
-		first, v.weights = 2, make([]float64, 0)
-	}
-	v.measures = table[0][first:]
-	for _, m := range v.measures {
-		if strings.ContainsAny(m, "\",\n") {
-			return nil, usageErrorf("%s: found the measure %q, expected a name without commas and quotation marks", name, m)
+	for _, m := range r.Measures() {
+		if strings.ContainsAny(m.Name(), "\",\n") {
+			return nil, usageErrorf("%s: found the measure %q, expected a name without commas and quotation marks", name, m.Name())
 		}
 	}
-	v.values = make([][]float64, len(v.measures))
-	for i, row := range table[1:] {
-		v.queries = append(v.queries, row[0])
-		for c, cell := range row[1:] {
-			x := math.NaN()
-			if cell != "" {
-				if x, err = strconv.ParseFloat(cell, 64); err != nil || math.IsInf(x, 0) || math.IsNaN(x) {
-					return nil, usageErrorf("%s, line %d: found %q, expected a number", name, i+2, cell)
-				}
-			}
-			if c+1 < first {
-				v.weights = append(v.weights, x)
-			} else {
-				v.values[c+1-first] = append(v.values[c+1-first], x)
-			}
-		}
-	}
-	v.folds = []int{len(v.queries)}
-	return &v, nil
+	return r, nil
 }
 
-// add appends the queries of another fold.
-func (v *queryValues) add(name string, w *queryValues) error {
-	if !slices.Equal(v.measures, w.measures) || (v.weights == nil) != (w.weights == nil) {
-		return usageErrorf("%s: found the columns %s, expected %s as in the first fold", name, strings.Join(w.measures, ", "), strings.Join(v.measures, ", "))
-	}
-	v.queries, v.weights = append(v.queries, w.queries...), append(v.weights, w.weights...)
-	for m := range v.values {
-		v.values[m] = append(v.values[m], w.values[m]...)
-	}
-	v.folds = append(v.folds, len(v.queries))
-	return nil
-}
-
-// of returns the values of a measure, or nil.
-func (v *queryValues) of(name string) []float64 {
-	if i := slices.Index(v.measures, name); i >= 0 {
-		return v.values[i]
-	}
-	return nil
-}
-
-// means returns the mean over folds of a measure, the mean over all queries, and the number of
-// queries that count.
-func (v *queryValues) means(name string) (mean, pooled float64, counted int) {
-	values := v.of(name)
-	var folds []float64
-	for k, end := range v.folds {
-		begin := 0
-		if k > 0 {
-			begin = v.folds[k-1]
-		}
-		var weights []float64
-		if v.weights != nil {
-			weights = v.weights[begin:end]
-		}
-		folds = append(folds, measure.WeightedMean(values[begin:end], weights))
-	}
-	for _, x := range values {
-		if x == x {
-			counted++
-		}
-	}
-	return measure.Mean(folds), measure.WeightedMean(values, v.weights), counted
+// columnNames returns the names of the measures of a result.
+func columnNames(r *measure.Result) []string {
+	return mapped(r.Measures(), measure.Measure.Name)
 }
 
 // tabled is a system with its values.
 type tabled struct {
 	run    *bundleRun
 	system *bundleSystem
-	values *queryValues
+	folds  []*measure.Result
+	all    *measure.Result // folds, pooled
+}
+
+// mean returns the mean over folds of a measure.
+func (s *tabled) mean(name string) float64 {
+	return measure.MeanOverFolds(measure.Column(name), s.folds...)
 }
 
 // tabledGroup are the systems of one table: those on the same queries, with the same data,
@@ -194,16 +123,16 @@ func bundleGroups(m *bundleJSON, read func(name string) ([]byte, error)) ([]*tab
 				if err != nil {
 					return nil, err
 				}
-				v, err := parseQueryValues(fold.Values, text)
+				v, err := readValues(fold.Values, text)
 				if err != nil {
 					return nil, err
 				}
-				if k == 0 {
-					s.values = v
-				} else if err := s.values.add(fold.Values, v); err != nil {
-					return nil, err
+				if k > 0 && !slices.Equal(columnNames(v), columnNames(s.folds[0])) {
+					return nil, usageErrorf("%s: found the columns %s, expected %s as in the first fold", fold.Values, strings.Join(columnNames(v), ", "), strings.Join(columnNames(s.folds[0]), ", "))
 				}
+				s.folds = append(s.folds, v)
 			}
+			s.all = measure.Pool(s.folds...)
 			at := slices.IndexFunc(groups, func(g *tabledGroup) bool { return g.takes(s) })
 			if at < 0 {
 				name := unusedName(r.Data[0], func(name string) bool {
@@ -219,8 +148,10 @@ func bundleGroups(m *bundleJSON, read func(name string) ([]byte, error)) ([]*tab
 
 func (g *tabledGroup) takes(s tabled) bool {
 	first := g.systems[0]
-	return slices.Equal(first.run.Data, s.run.Data) && first.run.Evaluation == s.run.Evaluation && slices.Equal(first.values.queries, s.values.queries) &&
-		slices.Equal(first.values.folds, s.values.folds) && slices.Equal(first.values.weights, s.values.weights)
+	sameQueries := func(a, b *measure.Result) bool {
+		return slices.Equal(a.Queries(), b.Queries()) && slices.Equal(a.Weights(), b.Weights())
+	}
+	return slices.Equal(first.run.Data, s.run.Data) && first.run.Evaluation == s.run.Evaluation && slices.EqualFunc(first.folds, s.folds, sameQueries)
 }
 
 // names returns the names of the systems, with the run where two are equal.
@@ -237,21 +168,21 @@ func (g *tabledGroup) names() []string {
 // measures returns the measures that all systems have, or the chosen ones.
 func (g *tabledGroup) measures(chosen []string) ([]string, error) {
 	if len(chosen) == 0 {
-		chosen = slices.DeleteFunc(slices.Clone(g.systems[0].values.measures), func(name string) bool { return !g.have(name) })
+		chosen = slices.DeleteFunc(columnNames(g.systems[0].all), func(name string) bool { return !g.have(name) })
 		if len(chosen) == 0 {
 			return nil, usageErrorf("%s and %s have no measure in common, expected one for the table", g.names()[0], strings.Join(g.names()[1:], ", "))
 		}
 	}
 	for _, name := range chosen {
 		if !g.have(name) {
-			return nil, usageErrorf("--measures: found %q, expected a measure that all systems on %s have: %s", name, g.systems[0].run.Data[0], strings.Join(g.systems[0].values.measures, ", "))
+			return nil, usageErrorf("--measures: found %q, expected a measure that all systems on %s have: %s", name, g.systems[0].run.Data[0], strings.Join(columnNames(g.systems[0].all), ", "))
 		}
 	}
 	return chosen, nil
 }
 
 func (g *tabledGroup) have(name string) bool {
-	return !slices.ContainsFunc(g.systems, func(s tabled) bool { return s.values.of(name) == nil })
+	return !slices.ContainsFunc(g.systems, func(s tabled) bool { return !slices.Contains(columnNames(s.all), name) })
 }
 
 // meansSheet returns the table of the means over folds: a row for each system, a column for each
@@ -281,17 +212,17 @@ func meansSheet(groups []*tabledGroup, chosen []string, k marks) (report, error)
 			best[i] = math.Inf(-1)
 			for _, s := range g.systems {
 				if slices.Contains(measures, name) {
-					mean, _, _ := s.values.means(name)
+					mean := s.mean(name)
 					best[i] = max(best[i], mean)
 				}
 			}
 		}
 		for n, s := range g.systems {
-			row := []any{k.text(s.run.Data[0]), k.text(g.names()[n]), len(s.values.queries)}
+			row := []any{k.text(s.run.Data[0]), k.text(g.names()[n]), len(s.all.Queries())}
 			for i, name := range all {
 				cell := ""
 				if slices.Contains(measures, name) {
-					mean, _, _ := s.values.means(name)
+					mean := s.mean(name)
 					if cell = decimals(mean, 4); mean == best[i] && len(g.systems) > 1 {
 						cell = k.bold(cell)
 					}
@@ -316,8 +247,8 @@ func meansCells(groups []*tabledGroup, chosen []string) (columns []string, cells
 		}
 		for i, s := range g.systems {
 			for _, name := range measures {
-				mean, pooled, counted := s.values.means(name)
-				cells = append(cells, []any{path.Dir(s.system.Folds[0].Values), s.run.Data[0], name, counted, number(mean), number(pooled), g.names()[i]})
+				m := measure.Column(name)
+				cells = append(cells, []any{path.Dir(s.system.Folds[0].Values), s.run.Data[0], name, s.all.Counted(m), number(s.mean(name)), number(s.all.Mean(m)), g.names()[i]})
 			}
 		}
 	}
@@ -341,39 +272,23 @@ func (g *tabledGroup) compare(t *bundleTables) (*comparison, error) {
 		return nil, usageErrorf("%s: %w", g.systems[0].run.Name, err)
 	}
 	c := &comparison{convention: convention.WithThreshold(e.Threshold), ties: ties, seed: t.Seed, resamples: t.Resamples}
-	if folds := len(g.systems[0].values.folds); folds > 1 {
+	if folds := len(g.systems[0].folds); folds > 1 {
 		c.folds = folds
 	}
 	config := stats.Config{Baseline: slices.Index(names, t.Baseline), Permutations: t.Permutations, Resamples: t.Resamples, Seed: t.Seed}
 	if config.Baseline >= 0 {
 		c.baseline = t.Baseline
 	}
-	for _, name := range names {
-		c.systems = append(c.systems, &contestant{name: name, runs: make([]run, 1)})
+	for i, name := range names {
+		c.systems = append(c.systems, &contestant{name: name, runs: []run{{result: g.systems[i].all}}})
 	}
 	for _, name := range measures {
-		var values [][][]float64
-		config.Weights = nil
-		for i, s := range g.systems {
-			var counted []float64
-			for q, v := range s.values.of(name) {
-				if v != v {
-					continue
-				}
-				counted = append(counted, v)
-				if i == 0 && s.values.weights != nil {
-					config.Weights = append(config.Weights, s.values.weights[q])
-				}
-			}
-			values = append(values, [][]float64{counted})
-		}
-		r, err := stats.CompareRuns(values, config)
+		m := measure.Column(name)
+		r, err := measure.CompareRuns(m, config, mapped(c.systems, (*contestant).results)...)
 		if err != nil {
 			return nil, usageErrorf("%s, measure %s: %w", g.name, name, err)
 		}
-		c.measured = append(c.measured, measured{
-			name: name, weighted: config.Weights != nil, deviations: slices.Repeat([]float64{math.NaN()}, len(names)), Comparison: r,
-		})
+		c.measured = append(c.measured, measured{name: name, weighted: g.systems[0].all.Weights() != nil, deviations: c.deviations(m), Comparison: r})
 	}
 	return c, nil
 }

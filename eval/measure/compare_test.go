@@ -162,7 +162,8 @@ func TestCompareRefuses(t *testing.T) {
 }
 
 // Claim: ReadCSV returns the ids, weights and values that WriteCSV got, with the same bits, for the
-// measures asked for in any order. Tie-neutral values are known only if ties are averaged.
+// measures asked for in any order, and for all columns by their names if none are asked for. Tie-neutral
+// values are known only if ties are averaged.
 func TestReadCSVReadsWhatIsWritten(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		for _, ties := range []measure.TiePolicy{measure.TiesInput, measure.TiesAverage} {
@@ -171,6 +172,7 @@ func TestReadCSVReadsWhatIsWritten(t *testing.T) {
 			if err := written.WriteCSV(&file); err != nil {
 				t.Fatal(err)
 			}
+			text := file.String()
 			ms := slices.Clone(written.Measures())
 			slices.Reverse(ms)
 			read, err := measure.ReadCSV(&file, ms, ties)
@@ -193,6 +195,19 @@ func TestReadCSVReadsWhatIsWritten(t *testing.T) {
 			}
 			if !slices.Equal(read.Queries(), written.Queries()) || !slices.Equal(read.Weights(), written.Weights()) || read.Ties() != ties {
 				t.Errorf("read %v with weights %v", read.Queries(), read.Weights())
+			}
+			all, err := measure.ReadCSV(strings.NewReader(text), nil, ties)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range all.Measures() {
+				want := written.Measures()[i]
+				if m != measure.Measure(measure.Column(want.Name())) || !slices.Equal(bits(all.PerQuery(m)), bits(written.PerQuery(want))) {
+					t.Errorf("column %d is %v with %v, want %s with %v", i, m, all.PerQuery(m), want.Name(), written.PerQuery(want))
+				}
+			}
+			if len(all.Measures()) != len(written.Measures()) || !slices.Equal(all.Weights(), written.Weights()) {
+				t.Errorf("read the columns %v with weights %v", all.Measures(), all.Weights())
 			}
 		}
 	}
