@@ -154,7 +154,7 @@ func (b *bundle) addProgram(dir string, names []string) error {
 		return err
 	}
 	run := &bundleRun{Name: unusedName(filepath.Base(absolute(dir)), b.hasRun), Kind: programKind, Data: []string{name}}
-	run.Command = []string{"data/" + name, "runs/" + run.Name}
+	run.Commands = [][]string{{"data/" + name, "runs/" + run.Name}}
 	for k := range d.folds {
 		f := &d.folds[k]
 		if !f.Tested() {
@@ -180,7 +180,7 @@ func (b *bundle) addProgram(dir string, names []string) error {
 			}
 			folds = append(folds, bundleFold{Fold: d.folds[k].Name, Settings: m.Hyperparameters})
 		}
-		if err := b.addSystem(run, dir, system, folds); err != nil {
+		if err := b.addSystem(run, dir, "", system, folds); err != nil {
 			return usageErrorf("%w", err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -42,13 +41,21 @@ func columnNames(r *measure.Result) []string {
 type tabled struct {
 	run    *bundleRun
 	system *bundleSystem
-	folds  []*measure.Result
-	all    *measure.Result // folds, pooled
+	folds  [][]*measure.Result // of each seed
+	all    []*measure.Result   // the folds of each seed, pooled
 }
 
-// mean returns the mean over folds of a measure.
+// means returns the mean over folds of a measure for each seed, and the mean over all queries and seeds.
+func (s *tabled) means(name string) (means []float64, pooled float64) {
+	m := measure.Column(name)
+	means = mapped(s.folds, func(folds []*measure.Result) float64 { return measure.MeanOverFolds(m, folds...) })
+	return means, measure.Mean(mapped(s.all, func(all *measure.Result) float64 { return all.Mean(m) }))
+}
+
+// mean returns the mean over folds and seeds of a measure.
 func (s *tabled) mean(name string) float64 {
-	return measure.MeanOverFolds(measure.Column(name), s.folds...)
+	means, _ := s.means(name)
+	return measure.Mean(means)
 }
 
 // tabledGroup are the systems of one table: those on the same queries, with the same data,
@@ -118,21 +125,9 @@ func bundleGroups(m *bundleJSON, read func(name string) ([]byte, error)) ([]*tab
 	for _, r := range m.Runs {
 		for i := range r.Systems {
 			s := tabled{run: r, system: &r.Systems[i]}
-			for k, fold := range s.system.Folds {
-				text, err := read(fold.Values)
-				if err != nil {
-					return nil, err
-				}
-				v, err := readValues(fold.Values, text)
-				if err != nil {
-					return nil, err
-				}
-				if k > 0 && !slices.Equal(columnNames(v), columnNames(s.folds[0])) {
-					return nil, usageErrorf("%s: found the columns %s, expected %s as in the first fold", fold.Values, strings.Join(columnNames(v), ", "), strings.Join(columnNames(s.folds[0]), ", "))
-				}
-				s.folds = append(s.folds, v)
+			if err := s.read(read); err != nil {
+				return nil, err
 			}
-			s.all = measure.Pool(s.folds...)
 			at := slices.IndexFunc(groups, func(g *tabledGroup) bool { return g.takes(s) })
 			if at < 0 {
 				name := unusedName(r.Data[0], func(name string) bool {
@@ -146,12 +141,56 @@ func bundleGroups(m *bundleJSON, read func(name string) ([]byte, error)) ([]*tab
 	return groups, nil
 }
 
+// read reads the values of a system.
+func (s *tabled) read(file func(name string) ([]byte, error)) error {
+	var first *measure.Result
+	for k, fold := range s.system.Folds {
+		text, err := file(fold.Values)
+		if err != nil {
+			return err
+		}
+		v, err := readValues(fold.Values, text)
+		if err != nil {
+			return err
+		}
+		if k == 0 {
+			first = v
+		} else if !slices.Equal(columnNames(v), columnNames(first)) {
+			return usageErrorf("%s: found the columns %s, expected %s as in the first fold", fold.Values, strings.Join(columnNames(v), ", "), strings.Join(columnNames(first), ", "))
+		}
+		if before := s.system.Folds[max(0, k-1)].Seed; k == 0 || fold.Seed != nil && before != nil && *fold.Seed != *before {
+			s.folds = append(s.folds, nil)
+		}
+		last := &s.folds[len(s.folds)-1]
+		*last = append(*last, v)
+	}
+	s.all = mapped(s.folds, func(folds []*measure.Result) *measure.Result { return measure.Pool(folds...) })
+	for _, folds := range s.folds[1:] {
+		if !slices.EqualFunc(folds, s.folds[0], sameQueries) {
+			return usageErrorf("%s: found other queries for another seed, expected the same", s.system.Folder)
+		}
+	}
+	return nil
+}
+
+func sameQueries(a, b *measure.Result) bool {
+	return slices.Equal(a.Queries(), b.Queries()) && slices.Equal(a.Weights(), b.Weights())
+}
+
+// takes reports whether a system is on the test data of the table. Training data may differ.
 func (g *tabledGroup) takes(s tabled) bool {
 	first := g.systems[0]
-	sameQueries := func(a, b *measure.Result) bool {
-		return slices.Equal(a.Queries(), b.Queries()) && slices.Equal(a.Weights(), b.Weights())
+	return slices.Equal(first.run.tests(), s.run.tests()) && first.run.Evaluation == s.run.Evaluation && slices.EqualFunc(first.folds[0], s.folds[0], sameQueries)
+}
+
+// tests returns the fingerprints of the test data.
+func (r *bundleRun) tests() (prints []string) {
+	for _, f := range r.Fingerprints {
+		if strings.HasSuffix(f.Role, testRole) {
+			prints = append(prints, f.Fingerprint)
+		}
 	}
-	return slices.Equal(first.run.Data, s.run.Data) && first.run.Evaluation == s.run.Evaluation && slices.EqualFunc(first.folds, s.folds, sameQueries)
+	return prints
 }
 
 // names returns the names of the systems, with the run where two are equal.
@@ -168,21 +207,21 @@ func (g *tabledGroup) names() []string {
 // measures returns the measures that all systems have, or the chosen ones.
 func (g *tabledGroup) measures(chosen []string) ([]string, error) {
 	if len(chosen) == 0 {
-		chosen = slices.DeleteFunc(columnNames(g.systems[0].all), func(name string) bool { return !g.have(name) })
+		chosen = slices.DeleteFunc(columnNames(g.systems[0].all[0]), func(name string) bool { return !g.have(name) })
 		if len(chosen) == 0 {
 			return nil, usageErrorf("%s and %s have no measure in common, expected one for the table", g.names()[0], strings.Join(g.names()[1:], ", "))
 		}
 	}
 	for _, name := range chosen {
 		if !g.have(name) {
-			return nil, usageErrorf("--measures: found %q, expected a measure that all systems on %s have: %s", name, g.systems[0].run.Data[0], strings.Join(columnNames(g.systems[0].all), ", "))
+			return nil, usageErrorf("--measures: found %q, expected a measure that all systems on %s have: %s", name, g.systems[0].run.Data[0], strings.Join(columnNames(g.systems[0].all[0]), ", "))
 		}
 	}
 	return chosen, nil
 }
 
 func (g *tabledGroup) have(name string) bool {
-	return !slices.ContainsFunc(g.systems, func(s tabled) bool { return !slices.Contains(columnNames(s.all), name) })
+	return !slices.ContainsFunc(g.systems, func(s tabled) bool { return !slices.Contains(columnNames(s.all[0]), name) })
 }
 
 // meansSheet returns the table of the means over folds: a row for each system, a column for each
@@ -201,6 +240,14 @@ func meansSheet(groups []*tabledGroup, chosen []string, k marks) (report, error)
 			}
 		}
 	}
+	seeded := slices.ContainsFunc(groups, func(g *tabledGroup) bool {
+		return slices.ContainsFunc(g.systems, func(s tabled) bool { return len(s.folds) > 1 })
+	})
+	r.notes = []string{"Means over folds. Bold: the best mean on the data."}
+	if seeded {
+		r.columns = append(r.columns, "seeds")
+		r.notes = []string{"Means over folds and random seeds. Bold: the best mean on the data."}
+	}
 	r.columns = append(r.columns, all...)
 	for _, g := range groups {
 		measures, err := g.measures(chosen)
@@ -218,7 +265,10 @@ func meansSheet(groups []*tabledGroup, chosen []string, k marks) (report, error)
 			}
 		}
 		for n, s := range g.systems {
-			row := []any{k.text(s.run.Data[0]), k.text(g.names()[n]), len(s.all.Queries())}
+			row := []any{k.text(s.run.Data[0]), k.text(g.names()[n]), len(s.all[0].Queries())}
+			if seeded {
+				row = append(row, len(s.folds))
+			}
 			for i, name := range all {
 				cell := ""
 				if slices.Contains(measures, name) {
@@ -232,14 +282,13 @@ func meansSheet(groups []*tabledGroup, chosen []string, k marks) (report, error)
 			r.rows = append(r.rows, row)
 		}
 	}
-	r.notes = []string{"Means over folds. Bold: the best mean on the data."}
 	return r, nil
 }
 
 // meansCells returns the columns and rows of the CSV file of means. The first column is the folder of
 // the values, for check.sh.
 func meansCells(groups []*tabledGroup, chosen []string) (columns []string, cells [][]any, err error) {
-	columns = []string{"values", "data", "measure", "queries", "mean", "pooled", "system"}
+	columns = []string{"values", "data", "measure", "queries", "mean", "pooled", "seeds", "sd_of_seeds", "system"}
 	for _, g := range groups {
 		measures, err := g.measures(chosen)
 		if err != nil {
@@ -247,8 +296,9 @@ func meansCells(groups []*tabledGroup, chosen []string) (columns []string, cells
 		}
 		for i, s := range g.systems {
 			for _, name := range measures {
-				m := measure.Column(name)
-				cells = append(cells, []any{path.Dir(s.system.Folds[0].Values), s.run.Data[0], name, s.all.Counted(m), number(s.mean(name)), number(s.all.Mean(m)), g.names()[i]})
+				means, pooled := s.means(name)
+				counted := s.all[0].Counted(measure.Column(name))
+				cells = append(cells, []any{s.system.Folder, s.run.Data[0], name, counted, number(measure.Mean(means)), number(pooled), len(means), number(deviationOf(means)), g.names()[i]})
 			}
 		}
 	}
@@ -272,7 +322,7 @@ func (g *tabledGroup) compare(t *bundleTables) (*comparison, error) {
 		return nil, usageErrorf("%s: %w", g.systems[0].run.Name, err)
 	}
 	c := &comparison{convention: convention.WithThreshold(e.Threshold), ties: ties, seed: t.Seed, resamples: t.Resamples}
-	if folds := len(g.systems[0].folds); folds > 1 {
+	if folds := len(g.systems[0].folds[0]); folds > 1 {
 		c.folds = folds
 	}
 	config := stats.Config{Baseline: slices.Index(names, t.Baseline), Permutations: t.Permutations, Resamples: t.Resamples, Seed: t.Seed}
@@ -280,7 +330,7 @@ func (g *tabledGroup) compare(t *bundleTables) (*comparison, error) {
 		c.baseline = t.Baseline
 	}
 	for i, name := range names {
-		c.systems = append(c.systems, &contestant{name: name, runs: []run{{result: g.systems[i].all}}})
+		c.systems = append(c.systems, &contestant{name: name, runs: mapped(g.systems[i].all, func(r *measure.Result) run { return run{result: r} })})
 	}
 	for _, name := range measures {
 		m := measure.Column(name)
@@ -288,7 +338,7 @@ func (g *tabledGroup) compare(t *bundleTables) (*comparison, error) {
 		if err != nil {
 			return nil, usageErrorf("%s, measure %s: %w", g.name, name, err)
 		}
-		c.measured = append(c.measured, measured{name: name, weighted: g.systems[0].all.Weights() != nil, deviations: c.deviations(m), Comparison: r})
+		c.measured = append(c.measured, measured{name: name, weighted: g.systems[0].all[0].Weights() != nil, deviations: c.deviations(m), Comparison: r})
 	}
 	return c, nil
 }

@@ -255,6 +255,65 @@ func checkTampered(t *testing.T, dir, paper string) {
 	}
 }
 
+// Claim: runs of tune --seeds, of auto with a number of trials, and of train with eval are bundled, with tables
+// over the seeds as compare prints them. check.sh trains all of them again and compares values, learning
+// curves, models and scores. Another version of listwise may give other curves.
+func TestBundleOfAllKinds(t *testing.T) {
+	dir := bundled(t)
+	mustCall(t, "tune", "--quiet", "--method", "mle,ranknet", "--scorer", "ranknet=net", "--grid", "epochs=2", "--seeds", "2,5", "--data", "data one", "--measures", "map,ndcg@5", "--out", "runs/seeds")
+	mustCall(t, "auto", "--quiet", "--data", "data one", "--trials", "2", "--measures", "map,ndcg@5", "--out", "runs/auto")
+	train, test := filepath.Join("data one", "Fold1", "train.txt"), filepath.Join("data one", "Fold1", "test.txt")
+	mustCall(t, "train", "--quiet", "--method", "mle", "--train", train, "--train", filepath.Join("data one", "Fold1", "vali.txt"), "--model", "all.json")
+	mustCall(t, "train", "--quiet", "--method", "ranknet", "--set", "epochs=2", "--train", train, "--curve", "net.curve", "--model", "net.json")
+	for _, m := range []string{"all.json", "net.json"} {
+		mustCall(t, "eval", "--quiet", "--data", test, "--model", m, "--measures", "map")
+	}
+	mustCall(t, "bundle", "runs/seeds", "runs/auto", "all.json", "8", "runs/one", "--models", "--resamples", "50", quickTests, "--out", "paper.tar.gz")
+	paper := unpack(t, "paper.tar.gz")
+	systems := []string{"runs/seeds/mle", "runs/seeds/ranknet", "runs/auto/folds/auto", "runs/auto/folds/best-single", "one=runs/one/mle", "runs/one/regression"}
+	compared := mustCall(t, append([]string{"compare", "--quiet", "--data", "data one", "--measures", "map,ndcg@5", quickTests, "--resamples", "50", "--format", "csv"}, systems...)...)
+	if got := strings.ReplaceAll(mustRead(t, filepath.Join(paper, "tables/data_one.csv")), "seeds/mle", "mle"); got != strings.ReplaceAll(compared, ",one,", ",one/mle,") {
+		t.Errorf("the table is\n%s\ncompare prints\n%s", got, compared)
+	}
+	if text := mustRead(t, filepath.Join(paper, "tables/test.txt.csv")); !strings.Contains(text, "map,3,all,net,") {
+		t.Errorf("the table of both models of train is\n%s", text)
+	}
+	listwise := thisListwise(t)
+	args := []string{"--data", "data_one=" + filepath.Join(dir, "data one")}
+	for _, name := range []string{"test.txt", "train.txt", "vali.txt"} {
+		args = append(args, "--data", name+"="+filepath.Join(dir, "data one", "Fold1", name))
+	}
+	code, said := runCheck(t, paper, listwise, args...)
+	for _, want := range []string{
+		"ok: the values give the means of 8 systems",
+		"ok: the values give all tables",
+		"training seeds again gives the same bytes of 12 files of values", "training seeds again gives the same bytes of 30 curves, models or scores",
+		"training auto again gives the same bytes of 6 files of values", "training auto again gives the same bytes of 12 curves",
+		"training all again gives the same bytes of 1 files of values", "training net again gives the same bytes of 1 files of values",
+		"training net again gives the same bytes of 2 curves",
+	} {
+		if code != 0 || !strings.Contains(said, want) {
+			t.Errorf("check.sh exits with %d and says\n%sexpected %q", code, said, want)
+		}
+	}
+	const curve = "runs/net/net/test.txt.curve"
+	replaceIn(t, filepath.Join(paper, curve), `"epoch":1`, `"epoch":3`)
+	resign(t, paper, curve)
+	args = args[2:] // the models of train alone
+	if code, said := runCheck(t, paper, listwise, args...); code != 1 || !strings.Contains(said, "net: the same version of listwise gives other bytes of "+curve) {
+		t.Errorf("after a change of a curve, check.sh exits with %d and says\n%s", code, said)
+	}
+	m, err := readManifest(paper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaceIn(t, filepath.Join(paper, "check.sh"), "begin net 'listwise devel (' "+m.Runs[3].Code.Program, "begin net 'listwise devel (' another")
+	resign(t, paper, "check.sh")
+	if code, said := runCheck(t, paper, listwise, args...); code != 0 || !strings.Contains(said, "not checked: 1 curves, models or scores of net, which only the version of listwise that trained gives again") {
+		t.Errorf("with another version, check.sh exits with %d and says\n%s", code, said)
+	}
+}
+
 // Claim: bundle refuses a run whose files or data are not those of its record, with the reason.
 func TestBundleRefuses(t *testing.T) {
 	dir := bundled(t)
@@ -285,14 +344,58 @@ func TestBundleRefuses(t *testing.T) {
 		{"a model", func(t *testing.T) {
 			mustWrite(t, "runs/one/mle/Fold1.model.json", mustRead(t, "runs/one/mle/Fold2.model.json"))
 		}, "runs/one --models", "Fold1.model.json: found a model that does not give the scores beside it"},
-		{"several seeds", func(t *testing.T) {
+		{"a missing seed", func(t *testing.T) {
 			mustCall(t, "tune", "--quiet", "--method", "mle", "--grid", "C=1", "--seeds", "1,2", "--data", "data one", "--out", "runs/seeds")
-		}, "runs/seeds", "found results of tune --seeds, expected one seed"},
+			if err := os.RemoveAll("runs/seeds/mle/seed-2"); err != nil {
+				t.Fatal(err)
+			}
+		}, "runs/seeds", "Fold1.queries.csv is missing, expected it as recorded"},
+		{"a search with a time limit", func(t *testing.T) {
+			mustCall(t, "auto", "--quiet", "--data", "data one", "--budget", "1h", "--trials", "1", "--out", "runs/auto")
+		}, "runs/auto", "found a search of auto with --budget 1h0m0s, whose result depends on the machine, expected one with --trials alone: the first lines of runs/auto/commands.sh"},
+		{"a search without test data", func(t *testing.T) {
+			mustCall(t, "auto", "--quiet", "--data", "one.txt", "--trials", "1", "--out", "runs/auto")
+		}, "runs/auto", "expected the results of tune, or of auto with test data"},
+		{"a model without values", func(t *testing.T) {
+			mustCall(t, "train", "--quiet", "--method", "mle", "--train", "data one/Fold1/train.txt", "--model", "m.json")
+		}, "m.json", "found no recorded run of eval with this model, expected its values on test data: listwise eval --model m.json --data TEST"},
+		{"a model and its training data", func(t *testing.T) {
+			mustCall(t, "train", "--quiet", "--method", "mle", "--train", "data one/Fold1/train.txt", "--model", "m.json")
+			mustCall(t, "eval", "--quiet", "--data", "data one/Fold1/train.txt", "--model", "m.json")
+		}, "m.json", "found values of data one/Fold1/train.txt, the train data of the model, expected values of test data"},
+		{"a model of two evaluations", func(t *testing.T) {
+			mustCall(t, "train", "--quiet", "--method", "mle", "--train", "data one/Fold1/train.txt", "--model", "m.json")
+			for _, test := range []string{"data one/Fold1/test.txt", "data two/Fold1/test.txt"} {
+				mustCall(t, "eval", "--quiet", "--data", test, "--model", "m.json")
+			}
+		}, "m.json", "found evaluations on several data, runs 5, 4, expected the number of each to pack"},
+		{"a model that was trained again", func(t *testing.T) {
+			for _, method := range []string{"mle", "regression"} {
+				mustCall(t, "train", "--quiet", "--method", method, "--train", "data one/Fold1/train.txt", "--model", "m.json")
+				mustCall(t, "eval", "--quiet", "--data", "data one/Fold1/test.txt", "--model", "m.json")
+			}
+		}, "4", "the data have changed since: m.json, model: found fingerprint"},
+		{"a model that was copied", func(t *testing.T) {
+			for _, method := range []string{"mle", "regression"} {
+				mustCall(t, "train", "--quiet", "--method", method, "--train", "data one/Fold1/train.txt", "--model", method+".json")
+			}
+			mustWrite(t, "mle.json", mustRead(t, "regression.json"))
+			mustCall(t, "eval", "--quiet", "--data", "data one/Fold1/test.txt", "--model", "mle.json")
+		}, "mle.json", "found a model of another training, expected that of run 3"},
+		{"a model that a copy began", func(t *testing.T) {
+			mustCall(t, "train", "--quiet", "--method", "lambdamart", "--set", "trees=1", "--train", "data one/Fold1/train.txt", "--model", "m.json")
+			mustCall(t, "train", "--quiet", "--method", "lambdamart", "--set", "trees=1", "--train", "data one/Fold1/train.txt", "--continue", "m.json", "--model", "n.json")
+			mustCall(t, "eval", "--quiet", "--data", "data one/Fold1/test.txt", "--model", "n.json")
+		}, "n.json", "found --continue m.json, a model of another command, expected a training from data alone"},
+		{"scores", func(t *testing.T) {
+			mustWrite(t, "a.scores", strings.Repeat("1\n", strings.Count(mustRead(t, "data one/Fold1/test.txt"), "\n")))
+			mustCall(t, "eval", "--quiet", "--data", "data one/Fold1/test.txt", "--scores", "a.scores")
+		}, "3", "found an evaluation of scores, which check.sh cannot compute again"},
 		{"a missing system", func(t *testing.T) {
 			if err := os.RemoveAll("runs/one/mle"); err != nil {
 				t.Fatal(err)
 			}
-		}, "runs/one", "found no values of mle, expected those of all methods in results.json"},
+		}, "runs/one", "found no values of mle, expected those of all systems in results.json"},
 		{"a fold too many", func(t *testing.T) { mustWrite(t, "runs/one/mle/Fold4.queries.csv", "query,map,ndcg@5\n") }, "runs/one", "found the values of fold Fold4"},
 		{"data", func(t *testing.T) { replaceIn(t, "data one/Fold1/test.txt", " 1:", " 1:7") }, "runs/one", "the data have changed since: data one/Fold1, Fold1 test: found fingerprint"},
 		{"no data", func(t *testing.T) {
