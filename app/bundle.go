@@ -48,7 +48,7 @@ FILE.tar.gz gets:
   manifest.json  commands, versions, seeds, chosen settings, fingerprints of all files
   runs           the values of each test query for each random seed, and learning curves
   tables         means, and comparisons as "compare" prints them, in LaTeX, Markdown
-                 and CSV; a table for each data set
+                 and CSV: a table for each data set, and with --baseline one of all
   data           names, sizes and SHA-256 of the data files, never the data
   files          what --add names, such as figures
   source         the Go files that --source names
@@ -164,6 +164,7 @@ type bundle struct {
 	records  *bundleRecords
 	added    []int64        // numbers of recorded runs
 	programs []*programData // of --data; nil until needed
+	notes    []string       // about what the tables lack
 }
 
 func (f *bundleFlags) run(ctx context.Context, env *environment, args []string) error {
@@ -195,10 +196,11 @@ func (f *bundleFlags) run(ctx context.Context, env *environment, args []string) 
 			return usageErrorf("--add: %w", err)
 		}
 	}
-	tables, err := bundleTablesOf(&b.manifest, func(name string) ([]byte, error) { return b.files[name], nil })
+	tables, notes, err := bundleTablesOf(&b.manifest, func(name string) ([]byte, error) { return b.files[name], nil })
 	if err != nil {
 		return err
 	}
+	b.notes = notes
 	maps.Copy(b.files, tables)
 	if err := b.describe(); err != nil {
 		return err
@@ -362,7 +364,7 @@ func (b *bundle) report() report {
 			{"data sets", len(b.manifest.Data)}, {"runs", len(b.manifest.Runs)}, {"systems", systems},
 			{"tables", tables}, {"files", len(b.files)},
 		},
-		notes:   []string{"To check it: tar xzf " + shellLine(b.out) + " && sh " + shellLine(b.top()+"/check.sh")},
+		notes:   append(b.notes, "To check it: tar xzf "+shellLine(b.out)+" && sh "+shellLine(b.top()+"/check.sh")),
 		json:    b.manifest,
 		written: true,
 	}

@@ -256,13 +256,14 @@ func (b *bundle) addFolder(ctx context.Context, dir string) error {
 	return nil
 }
 
-// writerOf returns the number of the newest finished run of a command that wrote values to the folder of a
-// system. It returns 0 if there is none.
+// writerOf returns the number of the newest finished run of tune or auto that wrote values to the folder of
+// a system. It returns 0 if there is none.
 func writerOf(list []runs.Run, dir string) int64 {
 	at := absolute(dir)
 	for i := range list {
-		command := slices.Contains(list[i].Command, string(list[i].Kind)) // not a program that calls tune.Run
-		if list[i].Status == runs.Finished && command && slices.ContainsFunc(list[i].Files, func(file string) bool {
+		kind := list[i].Kind
+		command := slices.Contains(list[i].Command, string(kind)) // not a program that calls tune.Run
+		if list[i].Status == runs.Finished && command && (kind == runs.Tune || kind == runs.Auto) && slices.ContainsFunc(list[i].Files, func(file string) bool {
 			return strings.HasSuffix(file, valuesEnding) && absolute(methodFolder(file)) == at
 		}) {
 			return list[i].ID

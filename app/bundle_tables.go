@@ -39,6 +39,7 @@ func columnNames(r *measure.Result) []string {
 
 // tabled is a system with its values.
 type tabled struct {
+	name   string // in its table
 	run    *bundleRun
 	system *bundleSystem
 	folds  [][]*measure.Result // of each seed
@@ -65,47 +66,103 @@ type tabledGroup struct {
 	systems []tabled
 }
 
-// bundleTablesOf returns the tables of a bundle by their paths. read returns a file of the bundle.
-func bundleTablesOf(m *bundleJSON, read func(name string) ([]byte, error)) (map[string][]byte, error) {
+// jointName is the name of the table of all data sets.
+const jointName = "joint"
+
+// bundleTablesOf returns the tables of a bundle by their paths, and notes about what they lack. read
+// returns a file of the bundle.
+func bundleTablesOf(m *bundleJSON, read func(name string) ([]byte, error)) (tables map[string][]byte, notes []string, err error) {
 	groups, err := bundleGroups(m, read)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	tables := make(map[string][]byte)
+	tables = make(map[string][]byte)
 	columns, cells, err := meansCells(groups, m.Tables.Measures)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var sheets [2][]report
-	for i, k := range []marks{latexMarks, markdownMarks} {
+	sheets := make(map[string][]report)
+	for format, k := range map[string]marks{"latex": latexMarks, "markdown": markdownMarks} {
 		sheet, err := meansSheet(groups, m.Tables.Measures, k)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		sheets[i] = []report{sheet}
+		sheets[format] = []report{sheet}
 	}
-	if err := addTables(tables, "means", sheets[0], sheets[1], columns, cells); err != nil {
-		return nil, err
+	if err := addTables(tables, "means", sheets["latex"], sheets["markdown"], columns, cells); err != nil {
+		return nil, nil, err
 	}
-	found := m.Tables.Baseline == ""
 	for _, g := range groups {
 		if len(g.systems) < 2 {
 			continue
 		}
-		c, err := g.compare(&m.Tables)
+		c, err := g.compare(&m.Tables, m.Tables.Measures)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		found = found || c.baseline != ""
-		columns, cells := c.csv()
-		if err := addTables(tables, g.name, c.paper(latexMarks), c.paper(markdownMarks), columns, cells); err != nil {
-			return nil, err
+		if err := addComparison(tables, g.name, c); err != nil {
+			return nil, nil, err
 		}
 	}
-	if !found {
-		return nil, usageErrorf("--baseline: found no %q among the systems to compare", m.Tables.Baseline)
+	j, notes, err := jointOf(groups, &m.Tables)
+	if err == nil && j != nil {
+		err = addComparison(tables, jointName, j)
 	}
-	return tables, nil
+	return tables, notes, err
+}
+
+// jointOf compares the systems on all data sets, as compare does with several --data. It returns nil if
+// there is no such table. notes say what it lacks.
+func jointOf(groups []*tabledGroup, t *bundleTables) (_ *joint, notes []string, err error) {
+	if len(groups) < 2 {
+		return nil, nil, nil
+	}
+	if t.Baseline == "" {
+		return nil, []string{"No table of all data sets: it needs --baseline."}, nil
+	}
+	names, measures := groups[0].names(), columnNames(groups[0].systems[0].all[0])
+	var others []string // systems that are not on all data
+	for i, g := range groups {
+		for _, before := range groups[:i] {
+			if slices.Equal(before.systems[0].run.tests(), g.systems[0].run.tests()) {
+				return nil, []string{fmt.Sprintf("No table of all data sets: the tables %s and %s are on the same test data.", before.name, g.name)}, nil
+			}
+		}
+		names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(g.names(), name) })
+		measures = slices.DeleteFunc(measures, func(name string) bool { return !g.have(name) })
+		others = append(others, g.names()...)
+	}
+	others = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(others))), func(name string) bool { return slices.Contains(names, name) })
+	if len(t.Measures) > 0 {
+		measures = t.Measures // all groups have them
+	}
+	if !slices.Contains(names, t.Baseline) || len(names) < 2 || len(measures) == 0 {
+		return nil, []string{fmt.Sprintf("No table of all data sets: it needs %s, another system and a measure on all of them.", t.Baseline)}, nil
+	}
+	if others != nil {
+		notes = append(notes, fmt.Sprintf("The table of all data sets leaves out %s, without results on some.", strings.Join(others, ", ")))
+	}
+	var sets []judgedSet
+	var on []*comparison
+	for _, g := range groups {
+		c, err := g.only(names).compare(t, measures)
+		if err != nil {
+			return nil, nil, err
+		}
+		sets, on = append(sets, judgedSet{name: g.name}), append(on, c)
+	}
+	return newJoint(sets, on), notes, nil
+}
+
+// only returns the group with the named systems alone, in their order.
+func (g *tabledGroup) only(names []string) *tabledGroup {
+	return &tabledGroup{g.name, mapped(names, func(name string) tabled { return g.systems[slices.Index(g.names(), name)] })}
+}
+
+// addComparison adds the tables that compare writes.
+func addComparison(tables map[string][]byte, name string, c compared) error {
+	columns, cells := c.csv()
+	return addTables(tables, name, c.paper(latexMarks), c.paper(markdownMarks), columns, cells)
 }
 
 func addTables(tables map[string][]byte, name string, forLatex, forMarkdown []report, columns []string, cells [][]any) error {
@@ -130,15 +187,27 @@ func bundleGroups(m *bundleJSON, read func(name string) ([]byte, error)) ([]*tab
 			}
 			at := slices.IndexFunc(groups, func(g *tabledGroup) bool { return g.takes(s) })
 			if at < 0 {
-				name := unusedName(r.Data[0], func(name string) bool {
-					return name == "means" || slices.ContainsFunc(groups, func(g *tabledGroup) bool { return g.name == name })
+				name := unusedName(m.label(r.Data[0]), func(name string) bool {
+					return name == "means" || name == jointName || slices.ContainsFunc(groups, func(g *tabledGroup) bool { return g.name == name })
 				})
 				groups, at = append(groups, &tabledGroup{name: name}), len(groups)
 			}
 			groups[at].systems = append(groups[at].systems, s)
 		}
 	}
+	for _, g := range groups {
+		g.nameSystems()
+	}
 	return groups, nil
+}
+
+// label returns the name of data in tables: a file has none of its endings.
+func (m *bundleJSON) label(data string) string {
+	file := slices.ContainsFunc(m.Data, func(d bundleData) bool { return d.Name == data && len(d.Files) == 1 && d.Files[0].Path == "." })
+	if file {
+		return nameOfData(data)
+	}
+	return data
 }
 
 // read reads the values of a system.
@@ -193,15 +262,19 @@ func (r *bundleRun) tests() (prints []string) {
 	return prints
 }
 
-// names returns the names of the systems, with the run where two are equal.
 func (g *tabledGroup) names() []string {
-	names := mapped(g.systems, func(s tabled) string { return s.system.Name })
-	for i, s := range g.systems {
+	return mapped(g.systems, func(s tabled) string { return s.name })
+}
+
+// nameSystems names the systems in the table, with the run where two are equal.
+func (g *tabledGroup) nameSystems() {
+	for i := range g.systems {
+		s := &g.systems[i]
+		s.name = s.system.Name
 		if slices.ContainsFunc(g.systems, func(o tabled) bool { return o.system != s.system && o.system.Name == s.system.Name }) {
-			names[i] = s.run.Name + "/" + s.system.Name
+			s.name = s.run.Name + "/" + s.system.Name
 		}
 	}
-	return names
 }
 
 // measures returns the measures that all systems have, or the chosen ones.
@@ -214,7 +287,7 @@ func (g *tabledGroup) measures(chosen []string) ([]string, error) {
 	}
 	for _, name := range chosen {
 		if !g.have(name) {
-			return nil, usageErrorf("--measures: found %q, expected a measure that all systems on %s have: %s", name, g.systems[0].run.Data[0], strings.Join(columnNames(g.systems[0].all[0]), ", "))
+			return nil, usageErrorf("--measures: found %q, expected a measure that all systems on %s have: %s", name, g.name, strings.Join(columnNames(g.systems[0].all[0]), ", "))
 		}
 	}
 	return chosen, nil
@@ -264,8 +337,8 @@ func meansSheet(groups []*tabledGroup, chosen []string, k marks) (report, error)
 				}
 			}
 		}
-		for n, s := range g.systems {
-			row := []any{k.text(s.run.Data[0]), k.text(g.names()[n]), len(s.all[0].Queries())}
+		for _, s := range g.systems {
+			row := []any{k.text(g.name), k.text(s.name), len(s.all[0].Queries())}
 			if seeded {
 				row = append(row, len(s.folds))
 			}
@@ -294,24 +367,27 @@ func meansCells(groups []*tabledGroup, chosen []string) (columns []string, cells
 		if err != nil {
 			return nil, nil, err
 		}
-		for i, s := range g.systems {
+		for _, s := range g.systems {
 			for _, name := range measures {
 				means, pooled := s.means(name)
 				counted := s.all[0].Counted(measure.Column(name))
-				cells = append(cells, []any{s.system.Folder, s.run.Data[0], name, counted, number(measure.Mean(means)), number(pooled), len(means), number(deviationOf(means)), g.names()[i]})
+				cells = append(cells, []any{s.system.Folder, g.name, name, counted, number(measure.Mean(means)), number(pooled), len(means), number(deviationOf(means)), s.name})
 			}
 		}
 	}
 	return columns, cells, nil
 }
 
-// compare compares the systems of a table as the command compare does.
-func (g *tabledGroup) compare(t *bundleTables) (*comparison, error) {
-	measures, err := g.measures(t.Measures)
+// compare compares the systems of a table as the command compare does, by the chosen measures or all.
+func (g *tabledGroup) compare(t *bundleTables, chosen []string) (*comparison, error) {
+	measures, err := g.measures(chosen)
 	if err != nil {
 		return nil, err
 	}
 	names := g.names()
+	if t.Baseline != "" && !slices.Contains(names, t.Baseline) {
+		return nil, usageErrorf("--baseline: found no %q in the table on %s, which has %s, expected it in every table", t.Baseline, g.name, strings.Join(names, ", "))
+	}
 	e := g.systems[0].run.Evaluation
 	convention, err := measure.ParseConvention(e.Convention)
 	if err != nil {
@@ -321,14 +397,11 @@ func (g *tabledGroup) compare(t *bundleTables) (*comparison, error) {
 	if err != nil {
 		return nil, usageErrorf("%s: %w", g.systems[0].run.Name, err)
 	}
-	c := &comparison{convention: convention.WithThreshold(e.Threshold), ties: ties, seed: t.Seed, resamples: t.Resamples}
+	c := &comparison{convention: convention.WithThreshold(e.Threshold), ties: ties, baseline: t.Baseline, seed: t.Seed, resamples: t.Resamples}
 	if folds := len(g.systems[0].folds[0]); folds > 1 {
 		c.folds = folds
 	}
 	config := stats.Config{Baseline: slices.Index(names, t.Baseline), Permutations: t.Permutations, Resamples: t.Resamples, Seed: t.Seed}
-	if config.Baseline >= 0 {
-		c.baseline = t.Baseline
-	}
 	for i, name := range names {
 		c.systems = append(c.systems, &contestant{name: name, runs: mapped(g.systems[i].all, func(r *measure.Result) run { return run{result: r} })})
 	}
@@ -365,7 +438,7 @@ func checkBundle(env *environment, dir string) error {
 	if err := m.check(); err != nil {
 		return usageErrorf("--check: %s: %w", filepath.Join(dir, manifestName), err)
 	}
-	tables, err := bundleTablesOf(m, read)
+	tables, _, err := bundleTablesOf(m, read)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func thisListwise(t *testing.T) string {
 }
 
 // Claim: an unpacked bundle checks itself in another folder, with and without listwise and the data.
-// Two calls write the same bytes. The tables equal the output of compare. No path of this machine is inside.
+// Two calls write the same bytes. The tables equal the output of compare, also that of both data sets. No path of this machine is inside.
 func TestBundle(t *testing.T) {
 	dir := bundled(t)
 	mustWrite(t, "curve of us.svg", "<svg/>")
@@ -143,6 +143,18 @@ func TestBundle(t *testing.T) {
 	compared := mustCall(t, "compare", "--quiet", "--data", "data one", "--measures", "map,ndcg@5", "--baseline", "mle", quickTests, "--resamples", "50", "--format", "latex", "runs/one/mle", "runs/one/regression")
 	if got := mustRead(t, filepath.Join(paper, "tables/data_one.tex")); got != compared {
 		t.Errorf("the table is\n%s\ncompare prints\n%s", got, compared)
+	}
+	for _, name := range []string{"one", "two"} {
+		if err := os.CopyFS("in/data_"+name, os.DirFS("runs/"+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for format, ending := range map[string]string{"latex": "tex", "markdown": "md", "csv": "csv"} {
+		compared := mustCall(t, "compare", "--quiet", "--data", "data_one=data one", "--data", "data_two=data two", "--measures", "map,ndcg@5", "--baseline", "mle",
+			quickTests, "--resamples", "50", "--format", format, "in/{data}/mle", "in/{data}/regression")
+		if got := mustRead(t, filepath.Join(paper, "tables/joint."+ending)); got != compared {
+			t.Errorf("the table of both data sets is\n%s\ncompare prints\n%s", got, compared)
+		}
 	}
 	for _, name := range []string{"files/curve_of_us.svg", "runs/two/mle/Fold2.queries.csv", "runs/one/regression/Fold3.scores", "tables/means.md", "tables/data_two.csv", "README.md"} {
 		if text := mustRead(t, filepath.Join(paper, name)); text == "" || strings.Contains(text, dir) {
@@ -207,11 +219,11 @@ func checkTampered(t *testing.T, dir, paper string) {
 		{"a value with its checksum", func(t *testing.T, paper string) {
 			replaceIn(t, filepath.Join(paper, values), number, "0.123")
 			resign(t, paper, values)
-		}, true, []string{"--data", "data_one=" + data}, 1, []string{"the mean of", "of 9 differ", "gives other bytes of " + values}},
+		}, true, []string{"--data", "data_one=" + data}, 1, []string{"the mean of", "of 12 differ", "gives other bytes of " + values}},
 		{"a table with its checksum", func(t *testing.T, paper string) {
 			replaceIn(t, filepath.Join(paper, table), "mle & ", "mle & 0.9")
 			resign(t, paper, table)
-		}, true, nil, 1, []string{table, "1 of 9 differ"}},
+		}, true, nil, 1, []string{table, "1 of 12 differ"}},
 		{"the means with their checksum", func(t *testing.T, paper string) {
 			replaceIn(t, filepath.Join(paper, "tables/means.csv"), ",map,8,0.", ",map,8,0.9")
 			resign(t, paper, "tables/means.csv")
@@ -221,7 +233,7 @@ func checkTampered(t *testing.T, dir, paper string) {
 			mustWrite(t, filepath.Join(paper, more), "0.9")
 			listed := filepath.Join(paper, "SHA256SUMS")
 			mustWrite(t, listed, mustRead(t, listed)+sha256Of([]byte("0.9"))+"  "+more+"\n")
-		}, true, nil, 1, []string{"tables/more.tex", "not a table of these values", "1 of 10 differ"}},
+		}, true, nil, 1, []string{"tables/more.tex", "not a table of these values", "1 of 13 differ"}},
 		{"a missing file", func(t *testing.T, paper string) {
 			if err := os.Remove(filepath.Join(paper, "tables/means.md")); err != nil {
 				t.Fatal(err)
@@ -268,14 +280,17 @@ func TestBundleOfAllKinds(t *testing.T) {
 	for _, m := range []string{"all.json", "net.json"} {
 		mustCall(t, "eval", "--quiet", "--data", test, "--model", m, "--measures", "map")
 	}
-	mustCall(t, "bundle", "runs/seeds", "runs/auto", "all.json", "8", "runs/one", "--models", "--resamples", "50", quickTests, "--out", "paper.tar.gz")
+	wrote := mustCall(t, "bundle", "runs/seeds", "runs/auto", "all.json", "8", "runs/one", "--models", "--resamples", "50", quickTests, "--out", "paper.tar.gz")
+	if !strings.Contains(wrote, "No table of all data sets: it needs --baseline.") {
+		t.Errorf("bundle says\n%s", wrote)
+	}
 	paper := unpack(t, "paper.tar.gz")
 	systems := []string{"runs/seeds/mle", "runs/seeds/ranknet", "runs/auto/folds/auto", "runs/auto/folds/best-single", "one=runs/one/mle", "runs/one/regression"}
 	compared := mustCall(t, append([]string{"compare", "--quiet", "--data", "data one", "--measures", "map,ndcg@5", quickTests, "--resamples", "50", "--format", "csv"}, systems...)...)
 	if got := strings.ReplaceAll(mustRead(t, filepath.Join(paper, "tables/data_one.csv")), "seeds/mle", "mle"); got != strings.ReplaceAll(compared, ",one,", ",one/mle,") {
 		t.Errorf("the table is\n%s\ncompare prints\n%s", got, compared)
 	}
-	if text := mustRead(t, filepath.Join(paper, "tables/test.txt.csv")); !strings.Contains(text, "map,3,all,net,") {
+	if text := mustRead(t, filepath.Join(paper, "tables/test.csv")); !strings.Contains(text, "map,3,all,net,") {
 		t.Errorf("the table of both models of train is\n%s", text)
 	}
 	listwise := thisListwise(t)
@@ -311,6 +326,32 @@ func TestBundleOfAllKinds(t *testing.T) {
 	resign(t, paper, "check.sh")
 	if code, said := runCheck(t, paper, listwise, args...); code != 0 || !strings.Contains(said, "not checked: 1 curves, models or scores of net, which only the version of listwise that trained gives again") {
 		t.Errorf("with another version, check.sh exits with %d and says\n%s", code, said)
+	}
+}
+
+// Claim: the table of all data sets has the systems that are on all of them. bundle says what the table
+// leaves out, and why there is none.
+func TestBundleOfAllData(t *testing.T) {
+	bundled(t)
+	tuned := func(method, data, out string, more ...string) {
+		mustCall(t, append([]string{"tune", "--quiet", "--method", method, "--data", "data " + data, "--measures", "map", "--out", out}, more...)...)
+	}
+	tuned("random", "one", "runs/three")
+	tuned("mle,random", "two", "runs/four", "--convention", "letor3")
+	tuned("singlefeature,mle", "two", "runs/five")
+	for _, c := range []struct{ args, want string }{
+		{"1 2 3 --baseline mle", "The table of all data sets leaves out random, without results on some."},
+		{"1 4 2 --baseline mle", "No table of all data sets: the tables data_two and data_two-2 are on the same test data."},
+		{"1 5 --baseline mle", "No table of all data sets: it needs mle, another system and a measure on all of them."},
+	} {
+		wrote := mustCall(t, append([]string{"bundle", quickTests, "--resamples", "50", "--out", "paper.tar.gz"}, strings.Fields(c.args)...)...)
+		paper := unpack(t, "paper.tar.gz")
+		if exists(filepath.Join(paper, "tables/joint.tex")) != strings.HasPrefix(c.want, "The table") || !strings.Contains(wrote, c.want) {
+			t.Errorf("bundle %s says\n%sexpected %q", c.args, wrote, c.want)
+		}
+		if code, said := runCheck(t, paper, thisListwise(t)); code != 0 || !strings.Contains(said, "ok: the values give all tables") {
+			t.Errorf("check.sh exits with %d and says\n%s", code, said)
+		}
 	}
 }
 
@@ -411,7 +452,10 @@ func TestBundleRefuses(t *testing.T) {
 		{"the same twice", func(*testing.T) {}, "1 runs/one", "found the run twice"},
 		{"no results", func(*testing.T) {}, "runs", "found no folders with Foldk.queries.csv"},
 		{"no run", func(*testing.T) {}, "9", "no run 9"},
-		{"no baseline", func(*testing.T) {}, "1 --baseline bm25", `found no "bm25" among the systems`},
+		{"no baseline", func(*testing.T) {}, "1 --baseline bm25", `found no "bm25" in the table on data_one, which has mle, regression, expected it in every table`},
+		{"a table without the baseline", func(t *testing.T) {
+			mustCall(t, "tune", "--quiet", "--method", "random,regression", "--grid", "C=1", "--data", "data two", "--measures", "map,ndcg@5", "--out", "runs/three")
+		}, "1 runs/three --baseline mle", `found no "mle" in the table on data_two, which has random, regression, expected it in every table`},
 		{"no measure", func(*testing.T) {}, "1 --measures err", `found "err", expected a measure that all systems`},
 		{"no source", func(*testing.T) {}, "1 --data one.txt", "found no --source"},
 		{"a path of this machine", func(t *testing.T) {

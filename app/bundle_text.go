@@ -99,8 +99,9 @@ by 0.0001 (--tolerance).
 | SHA256SUMS | checksums of all files but itself |
 | runs/RUN/SYSTEM/FOLD.queries.csv | values of each test query; with several random seeds, in a folder for each seed |
 | runs/RUN/SYSTEM/FOLD.curve | learning curve, for methods that learn in epochs or rounds |
-| tables | means of all systems; comparisons of the systems on the same data |
-| data/NAME.sha256 | checksums of the data files |
+| tables/means | means over folds of all systems; in CSV also means over all queries |
+| tables/DATA | comparison of the systems on one data set, with means over all queries |
+%s| data/NAME.sha256 | checksums of the data files |
 %s`
 
 // readme returns README.md of the bundle.
@@ -144,9 +145,13 @@ func (b *bundle) readme() []byte {
 	if b.add != nil {
 		more.WriteString("| files | added by the author; check.sh verifies their checksums alone |\n")
 	}
+	joint := ""
+	if b.files["tables/"+jointName+".csv"] != nil {
+		joint = "| tables/" + jointName + " | comparison on all data sets with " + escapeMarkdown(b.baseline) + ", with means over all queries |\n"
+	}
 	what := fmt.Sprintf("%d runs with %d systems", len(b.manifest.Runs), systems)
 	if len(b.manifest.Runs) == 1 {
 		what = fmt.Sprintf("one run with %d systems", systems)
 	}
-	return fmt.Appendf(nil, bundleReadme, b.top(), what, options.String(), data.String(), strings.TrimSuffix(commands.String(), "\n"), more.String())
+	return fmt.Appendf(nil, bundleReadme, b.top(), what, options.String(), data.String(), strings.TrimSuffix(commands.String(), "\n"), joint, more.String())
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/listwise/listwise/tune/runs"
 )
 
-// The values of a model of train are those of a recorded eval. check.sh trains and evaluates again.
+// A recorded eval has the values of a model of train. check.sh trains and evaluates again.
 
 // addModel adds the model of a recorded run of train with its evaluation. It returns an error unless all
 // recorded evaluations of the model are on the same data.

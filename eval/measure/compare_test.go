@@ -161,8 +161,8 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-// Claim: ReadCSV returns the ids, weights and values that WriteCSV got, with the same bits, for the
-// measures asked for in any order, and for all columns by their names if none are asked for. Tie-neutral
+// Claim: ReadCSV returns the ids, weights and values that WriteCSV got, with the same bits. The measures
+// may be asked for in any order. If none are asked for, it returns all columns by their names. Tie-neutral
 // values are known only if ties are averaged.
 func TestReadCSVReadsWhatIsWritten(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
