@@ -362,7 +362,8 @@ func (f *autoFlags) produce(ctx context.Context, env *environment, w *automatic,
 // detail adds the values of the systems on each query and their comparison.
 func (w *automatic) detail(d *details) {
 	folds := mapped(w.out.divisions, func(d ensemble.Division) string { return d.Name })
-	d.ofFolds(w.out.names, folds, w.out.results, w.out.compared)
+	oneRun := mapped(w.out.results, func(folds []*measure.Result) [][]*measure.Result { return [][]*measure.Result{folds} })
+	d.ofFolds(w.out.names, folds, oneRun, w.out.compared)
 }
 
 // noteTime reports the time to score 100 documents, with the model and with the best trial alone. Only standard error has it:
