@@ -140,12 +140,15 @@ func (b *bundle) addNumber(ctx context.Context, number string) error {
 		return err
 	}
 	r := list[0]
+	if len(r.Command) == 0 {
+		return usageErrorf("run %s: found a run of a Go program, expected one of a command; tune.Run writes a folder, which --source and --data accompany", number)
+	}
 	if r.Status == runs.Finished {
 		switch r.Kind {
 		case runs.Tune, runs.Auto:
 			i := slices.IndexFunc(r.Files, func(file string) bool { return filepath.Base(file) == resultsName })
 			if i < 0 {
-				break
+				break // the folder of results is unknown
 			}
 			var names []string
 			for k := range r.Results {

@@ -20,6 +20,7 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/tune"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 const quickTests = "--permutations=50"
@@ -428,6 +429,20 @@ func TestBundleRefuses(t *testing.T) {
 			mustCall(t, "train", "--quiet", "--method", "lambdamart", "--set", "trees=1", "--train", "data one/Fold1/train.txt", "--continue", "m.json", "--model", "n.json")
 			mustCall(t, "eval", "--quiet", "--data", "data one/Fold1/test.txt", "--model", "n.json")
 		}, "n.json", "found --continue m.json, a model of another command, expected a training from data alone"},
+		{"a run of a Go program", func(t *testing.T) {
+			record, err := runs.Open(".", runs.Patience)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := &runs.Run{Kind: runs.Train}
+			if err := record.Begin(run); err != nil {
+				t.Fatal(err)
+			}
+			run.Status = runs.Finished
+			if err := errors.Join(record.Finish(run), record.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}, "3", "run 3: found a run of a Go program, expected one of a command"},
 		{"scores", func(t *testing.T) {
 			mustWrite(t, "a.scores", strings.Repeat("1\n", strings.Count(mustRead(t, "data one/Fold1/test.txt"), "\n")))
 			mustCall(t, "eval", "--quiet", "--data", "data one/Fold1/test.txt", "--scores", "a.scores")
