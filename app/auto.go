@@ -518,7 +518,7 @@ func comparedBy(by measure.Measure, pooled []*measure.Result, seed uint64) (*sta
 	if len(values[0]) < 2 || len(values) < 2 {
 		return nil, nil
 	}
-	return stats.Compare(values, stats.Config{Weights: weights, Permutations: summaryPermutations, Resamples: summaryResamples, Seed: seed})
+	return stats.Compare(values, stats.Config{Range: measure.RangeOf(by), Weights: weights, Permutations: summaryPermutations, Resamples: summaryResamples, Seed: seed})
 }
 
 // recorded describes a run of auto before it trains. The run's method is auto; trials.jsonl lists the methods that were
