@@ -139,7 +139,7 @@ func jointOf(groups []*tabledGroup, t *bundleTables) (_ *joint, notes []string, 
 	if !slices.Contains(names, t.Baseline) || len(names) < 2 || len(measures) == 0 {
 		return nil, []string{fmt.Sprintf("No table of all data sets: it needs %s, another system and a measure on all of them.", t.Baseline)}, nil
 	}
-	if others != nil {
+	if len(others) > 0 {
 		notes = append(notes, fmt.Sprintf("The table of all data sets leaves out %s, without results on some.", strings.Join(others, ", ")))
 	}
 	var sets []judgedSet
