@@ -88,7 +88,7 @@ func (o *reopened) parse(env *environment, cmd *cobra.Command) error {
 }
 
 func (o *reopened) tune(ctx context.Context, env *environment, f *tuneFlags) error {
-	f.cmd, o.targets = o.cmd, f.source.targets(f.by, f.out)
+	f.cmd, o.targets = o.cmd, f.targets(f.by, f.out)
 	if err := f.parseRepeats(o.cmd); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (o *reopened) tune(ctx context.Context, env *environment, f *tuneFlags) err
 }
 
 func (o *reopened) auto(ctx context.Context, env *environment, f *autoFlags) error {
-	o.targets = f.source.targets(f.by, f.out)
+	o.targets = f.targets(f.by, f.out)
 	if err := f.require(o.cmd); err != nil {
 		return err
 	}

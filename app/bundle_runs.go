@@ -329,7 +329,7 @@ func (b *bundle) addChecked(ctx context.Context, env *environment, dir string, r
 		folds := foldsOf(r, name)
 		for i := range folds {
 			f := &folds[i]
-			base := filepath.Join(resultsIn(dir, r.Kind), f.bundleFold.in(name))
+			base := filepath.Join(resultsIn(dir, r.Kind), f.in(name))
 			text, err := os.ReadFile(base + valuesEnding)
 			if errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("%s is missing, expected it as recorded for %s", base+valuesEnding, f.Fold)

@@ -21,16 +21,16 @@ func (b *bundle) script() []byte {
 			fmt.Fprintf(&text, "\n%s\n", shellLine("say", "not checked: the training of "+r.Name+", as --budget "+r.Budget+" depends on the machine"))
 			continue
 		}
-		condition := shellLine(append([]string{"have", r.Name}, r.Data...)...)
+		conditions := []string{shellLine(append([]string{"have", r.Name}, r.Data...)...)}
 		if r.Kind == programKind {
-			condition += " && " + shellLine("build", r.Name) + " && " + shellLine(append([]string{"start", r.Name}, r.Commands[0]...)...)
+			conditions = append(conditions, shellLine("build", r.Name), shellLine(append([]string{"start", r.Name}, r.Commands[0]...)...))
 		} else {
-			condition += " && " + shellLine("begin", r.Name, versionStart(r.Code), r.Code.Program)
+			conditions = append(conditions, shellLine("begin", r.Name, versionStart(r.Code), r.Code.Program))
 			for _, command := range r.Commands {
-				condition += " && " + shellLine(append([]string{"call"}, command...)...)
+				conditions = append(conditions, shellLine(append([]string{"call"}, command...)...))
 			}
 		}
-		fmt.Fprintf(&text, "\nif %s; then\n", condition)
+		fmt.Fprintf(&text, "\nif %s; then\n", strings.Join(conditions, " && "))
 		files := 0
 		for _, s := range r.Systems {
 			for _, f := range s.Folds {
