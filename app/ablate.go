@@ -461,7 +461,7 @@ func (a *ablation) compare(m measure.Measure) error {
 	if weights != nil {
 		weights = of(weights)
 	}
-	r, err := stats.CompareRuns(values, stats.Config{Baseline: a.baseline, Weights: weights, Seed: a.config.Seed, Workers: a.config.Jobs})
+	r, err := stats.CompareRuns(values, stats.Config{Range: measure.RangeOf(m), Baseline: a.baseline, Weights: weights, Seed: a.config.Seed, Workers: a.config.Jobs})
 	if err != nil {
 		return err
 	}

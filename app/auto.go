@@ -44,8 +44,10 @@ type autoFlags struct {
 
 const defaultBudget = 10 * time.Minute
 
-func newAutoCommand(env *environment) *cobra.Command {
-	var f autoFlags
+func newAutoCommand(env *environment) *cobra.Command { return new(autoFlags).command(env) }
+
+// command returns the command, whose flags it adds to f.
+func (f *autoFlags) command(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "auto (--data DIR|FILE | --train FILE --valid FILE [--test FILE]) --out DIR",
 		Short: "Search for the best ranker within a time budget",
@@ -83,7 +85,8 @@ The folder --out gets:
   results.json   all results
   members/       the models that were fused
   curves/        learning curves of the best members
-  folds/         for each fold with test data, its models, as compare and report take them
+  folds/         for each fold with test data, its models, their scores and values for
+                 each query; compare and report read them
 A run that was interrupted resumes.`,
 		Example: `  listwise auto --data shop.csv --out runs/shop --budget 10m
   listwise auto --data MQ2008 --out runs/mq2008 --trials 60
@@ -93,12 +96,6 @@ A run that was interrupted resumes.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.require(cmd); err != nil {
 				return err
-			}
-			if !cmd.Flags().Changed("budget") && f.trials > 0 {
-				f.budget = 0
-			}
-			if !cmd.Flags().Changed("folds") {
-				f.folds = 0
 			}
 			return f.run(cmd.Context(), env)
 		},
@@ -123,8 +120,15 @@ A run that was interrupted resumes.`,
 	return cmd
 }
 
-// require returns an error if a required flag is missing or two flags contradict each other.
+// require returns an error if a required flag is missing or two flags contradict each other. It sets
+// the defaults that depend on other flags.
 func (f *autoFlags) require(cmd *cobra.Command) error {
+	if !cmd.Flags().Changed("budget") && f.trials > 0 {
+		f.budget = 0
+	}
+	if !cmd.Flags().Changed("folds") {
+		f.folds = 0
+	}
 	if err := f.source.require(cmd); err != nil {
 		return err
 	}
@@ -163,6 +167,8 @@ type automatic struct {
 	result *auto.Result
 	tested []testedFold
 	out    autoMeasured
+
+	foldFiles []string // of writeFolds
 }
 
 // testedFold is the search without the test data of a fold.
@@ -356,7 +362,8 @@ func (f *autoFlags) produce(ctx context.Context, env *environment, w *automatic,
 // detail adds the values of the systems on each query and their comparison.
 func (w *automatic) detail(d *details) {
 	folds := mapped(w.out.divisions, func(d ensemble.Division) string { return d.Name })
-	d.ofFolds(w.out.names, folds, w.out.results, w.out.compared)
+	oneRun := mapped(w.out.results, func(folds []*measure.Result) [][]*measure.Result { return [][]*measure.Result{folds} })
+	d.ofFolds(w.out.names, folds, oneRun, w.out.compared)
 }
 
 // noteTime reports the time to score 100 documents, with the model and with the best trial alone. Only standard error has it:
@@ -511,7 +518,7 @@ func comparedBy(by measure.Measure, pooled []*measure.Result, seed uint64) (*sta
 	if len(values[0]) < 2 || len(values) < 2 {
 		return nil, nil
 	}
-	return stats.Compare(values, stats.Config{Weights: weights, Permutations: summaryPermutations, Resamples: summaryResamples, Seed: seed})
+	return stats.Compare(values, stats.Config{Range: measure.RangeOf(by), Weights: weights, Permutations: summaryPermutations, Resamples: summaryResamples, Seed: seed})
 }
 
 // recorded describes a run of auto before it trains. The run's method is auto; trials.jsonl lists the methods that were
@@ -546,7 +553,8 @@ func (f *autoFlags) recorded(w *automatic) *runs.Run {
 // fold.
 func (w *automatic) record(rec *recorder) {
 	rec.wrote(filepath.Join(w.autoFlags.out, modelName), filepath.Join(w.autoFlags.out, "report.html"), filepath.Join(w.autoFlags.out, "commands.sh"),
-		filepath.Join(w.autoFlags.out, "trials.jsonl"), filepath.Join(w.autoFlags.out, "results.json"))
+		filepath.Join(w.autoFlags.out, "trials.jsonl"), filepath.Join(w.autoFlags.out, resultsName))
+	rec.wrote(w.foldFiles...)
 	for s, name := range w.out.names {
 		means := runs.RankerResult{Ranker: name, Validation: runs.NaN(), Measures: runs.MeansOf(w.out.rows[s], w.out.results[s])}
 		if name == autoSystem {
@@ -557,9 +565,6 @@ func (w *automatic) record(rec *recorder) {
 		for k := range w.out.divisions {
 			d := &w.out.divisions[k]
 			rec.result(runs.RankerResult{Ranker: name, Fold: d.Name, Validation: runs.NaN(), Measures: runs.MeasuresOf(w.out.results[s][k])})
-			if d.Systems[s].Model != nil {
-				rec.wrote(w.foldModel(name, d.Name))
-			}
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	page "github.com/listwise/listwise/app/report"
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/datafile"
 	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/internal/atomicfile"
 	"github.com/listwise/listwise/model"
@@ -35,8 +36,48 @@ func (w *automatic) memberFile(of string, r *auto.Result, member, part int) stri
 	return filepath.Join(w.autoFlags.out, "members", of, name+".json")
 }
 
+// foldsName is the folder in the folder of auto that has the results of each fold.
+const foldsName = "folds"
+
+// foldFile returns the path of a file of a system and a fold without its ending.
+func (w *automatic) foldFile(system, fold string) string {
+	return filepath.Join(w.autoFlags.out, foldsName, system, fold)
+}
+
 func (w *automatic) foldModel(system, fold string) string {
-	return filepath.Join(w.autoFlags.out, "folds", system, fold+".model.json")
+	return w.foldFile(system, fold) + ".model.json"
+}
+
+// writeFolds writes the files that tune writes for each fold with test data: the model, its test scores,
+// and its values for each query. It returns their paths.
+func (w *automatic) writeFolds() (files []string, err error) {
+	write := func(path string, content func(io.Writer) error) error {
+		files = append(files, path)
+		return atomicfile.Write(path, content)
+	}
+	for s, name := range w.out.names {
+		for k := range w.out.divisions {
+			d := &w.out.divisions[k]
+			system := &d.Systems[s]
+			if system.Model == nil {
+				continue // nested validation
+			}
+			base := w.foldFile(name, d.Name)
+			files = append(files, w.foldModel(name, d.Name))
+			if err := saveIn(w.foldModel(name, d.Name), system.Model); err != nil {
+				return nil, err
+			}
+			scores := make([]float64, len(system.Test))
+			d.Test.ToInputOrder(scores, system.Test)
+			if err := write(base+".scores", func(out io.Writer) error { return datafile.WriteScores(out, scores) }); err != nil {
+				return nil, err
+			}
+			if err := write(base+valuesEnding, w.out.results[s][k].WriteCSV); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return files, nil
 }
 
 // results returns the searches by name: "all" for the final one, and those of folds.
@@ -60,15 +101,9 @@ func (w *automatic) write(ctx context.Context, env *environment) error {
 			}
 		}
 	}
-	for s, name := range w.out.names {
-		for k := range w.out.divisions {
-			d := &w.out.divisions[k]
-			if m := d.Systems[s].Model; m != nil {
-				if err := saveIn(w.foldModel(name, d.Name), m); err != nil {
-					return err
-				}
-			}
-		}
+	var err error
+	if w.foldFiles, err = w.writeFolds(); err != nil {
+		return err
 	}
 	if err := saveIn(filepath.Join(dir, modelName), w.result.Model); err != nil {
 		return err

@@ -40,15 +40,15 @@ func newBundleCommand(env *environment) *cobra.Command {
 		Use:   "bundle (PATH|ID)… --out FILE.tar.gz",
 		Short: "Pack the results of a paper with a script that checks them",
 		Long: `Packs the results of runs so that others can check them. PATH is the --out folder of
-tune, and ID the number of a recorded run of tune (see "listwise runs"). Run bundle in
-the folder that has the record.
+tune or auto, or the --model file of train. ID is the number of a recorded run (see
+"listwise runs"). Run bundle in the folder that has the record.
 
 FILE.tar.gz gets:
   README.md      what is inside and how to check it
   manifest.json  commands, versions, seeds, chosen settings, fingerprints of all files
-  runs           the values of each test query, and learning curves
+  runs           the values of each test query for each random seed, and learning curves
   tables         means, and comparisons as "compare" prints them, in LaTeX, Markdown
-                 and CSV; a table for each data set
+                 and CSV: a table for each data set, and with --baseline one of all
   data           names, sizes and SHA-256 of the data files, never the data
   files          what --add names, such as figures
   source         the Go files that --source names
@@ -58,6 +58,10 @@ check.sh verifies all checksums and recomputes the means. With listwise, it reco
 the tables from the packed values. With --data NAME=PATH, it verifies the data,
 trains again and compares the values: the same bytes by the same version of listwise,
 otherwise within --tolerance.
+
+The values of a model of train are those of a recorded eval on test data. A search of
+auto needs --trials without --budget, because a time limit makes the result depend on
+the machine.
 
 A run is refused if its values or means are not those in the record, if a fold or
 method is missing, or if the data have changed since. With --models, each model must
@@ -70,6 +74,7 @@ values must be those of the packed scores under one of the conventions.
 --check DIR computes the tables of an unpacked bundle again, for check.sh.`,
 		Example: `  listwise bundle tuned/ohsumed tuned/mq2008 --baseline mle --out paper.tar.gz
   listwise bundle 15 16 --add curve.svg --models --out paper.tar.gz
+  listwise bundle runs/seeds runs/auto ranknet.json --out paper.tar.gz
   listwise bundle runs/own --source main.go --data OHSUMED --out paper.tar.gz`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.require(cmd, args); err != nil {
@@ -107,7 +112,7 @@ func (f *bundleFlags) require(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(args) == 0 {
-		return needs(cmd, "a folder of results or the number of a run")
+		return needs(cmd, "a folder of results, a model or the number of a run")
 	}
 	if !strings.HasSuffix(f.out, bundleEnding) {
 		return usageErrorf("--out %s: expected a name that ends with %s", f.out, bundleEnding)
@@ -159,6 +164,7 @@ type bundle struct {
 	records  *bundleRecords
 	added    []int64        // numbers of recorded runs
 	programs []*programData // of --data; nil until needed
+	notes    []string       // about what the tables lack
 }
 
 func (f *bundleFlags) run(ctx context.Context, env *environment, args []string) error {
@@ -190,10 +196,11 @@ func (f *bundleFlags) run(ctx context.Context, env *environment, args []string) 
 			return usageErrorf("--add: %w", err)
 		}
 	}
-	tables, err := bundleTablesOf(&b.manifest, func(name string) ([]byte, error) { return b.files[name], nil })
+	tables, notes, err := bundleTablesOf(&b.manifest, func(name string) ([]byte, error) { return b.files[name], nil })
 	if err != nil {
 		return err
 	}
+	b.notes = notes
 	maps.Copy(b.files, tables)
 	if err := b.describe(); err != nil {
 		return err
@@ -357,7 +364,7 @@ func (b *bundle) report() report {
 			{"data sets", len(b.manifest.Data)}, {"runs", len(b.manifest.Runs)}, {"systems", systems},
 			{"tables", tables}, {"files", len(b.files)},
 		},
-		notes:   []string{"To check it: tar xzf " + shellLine(b.out) + " && sh " + shellLine(b.top()+"/check.sh")},
+		notes:   append(b.notes, "To check it: tar xzf "+shellLine(b.out)+" && sh "+shellLine(b.top()+"/check.sh")),
 		json:    b.manifest,
 		written: true,
 	}
@@ -379,13 +386,15 @@ func safeName(name string) string {
 	return name
 }
 
-// unusedName returns a name that used does not accept, with a number after it if necessary.
-func unusedName(name string, used func(string) bool) string {
-	name = safeName(name)
-	for n, base := 2, name; used(name); n++ {
-		name = fmt.Sprintf("%s-%d", base, n)
+// unusedName returns a safe name that used does not accept, with a number after it if necessary.
+func unusedName(name string, used func(string) bool) string { return unusedPath(safeName(name), used) }
+
+// unusedPath returns a path that used does not accept, with a number after it if necessary.
+func unusedPath(path string, used func(string) bool) string {
+	for n, base := 2, path; used(path); n++ {
+		path = fmt.Sprintf("%s-%d", base, n)
 	}
-	return name
+	return path
 }
 
 // readManifest reads the manifest of an unpacked bundle.

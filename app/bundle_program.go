@@ -154,7 +154,7 @@ func (b *bundle) addProgram(dir string, names []string) error {
 		return err
 	}
 	run := &bundleRun{Name: unusedName(filepath.Base(absolute(dir)), b.hasRun), Kind: programKind, Data: []string{name}}
-	run.Command = []string{"data/" + name, "runs/" + run.Name}
+	run.Commands = [][]string{{"data/" + name, "runs/" + run.Name}}
 	for k := range d.folds {
 		f := &d.folds[k]
 		if !f.Tested() {
@@ -180,7 +180,7 @@ func (b *bundle) addProgram(dir string, names []string) error {
 			}
 			folds = append(folds, bundleFold{Fold: d.folds[k].Name, Settings: m.Hyperparameters})
 		}
-		if err := b.addSystem(run, dir, system, folds); err != nil {
+		if err := b.addSystem(run, dir, "", system, folds); err != nil {
 			return usageErrorf("%w", err)
 		}
 	}
@@ -229,7 +229,7 @@ func trainedOn(dir string, names []string, folds []tune.Fold) (threshold float64
 // give its values. It returns an error if there is none. Measures of one's own, whose names
 // listwise does not know, are not computed.
 func evaluationOf(dir string, names []string, folds []tune.Fold, threshold float64) (bundleEvaluation, error) {
-	values := make([][]*queryValues, len(names))
+	values := make([][]*measure.Result, len(names))
 	scores := make([][][]float64, len(names))
 	for i, name := range names {
 		for k := range folds {
@@ -270,12 +270,12 @@ func evaluationOf(dir string, names []string, folds []tune.Fold, threshold float
 
 // readFold reads the values of a fold's queries, and its test scores in the order of the data set. base
 // is the path of the files without their endings.
-func readFold(base string, test *dataset.Dataset) (v *queryValues, scores []float64, err error) {
+func readFold(base string, test *dataset.Dataset) (v *measure.Result, scores []float64, err error) {
 	text, err := os.ReadFile(base + valuesEnding)
 	if err != nil {
 		return nil, nil, usageErrorf("%w", err)
 	}
-	if v, err = parseQueryValues(base+valuesEnding, text); err != nil {
+	if v, err = readValues(base+valuesEnding, text); err != nil {
 		return nil, nil, err
 	}
 	input, err := datafile.ReadScores(base+".scores", test.Docs(), dataset.Options{})
@@ -288,9 +288,9 @@ func readFold(base string, test *dataset.Dataset) (v *queryValues, scores []floa
 }
 
 // agrees returns an error if scores do not give the values under a convention.
-func agrees(path string, v *queryValues, test *dataset.Dataset, scores []float64, c measure.Convention, ties measure.TiePolicy) error {
+func agrees(path string, v *measure.Result, test *dataset.Dataset, scores []float64, c measure.Convention, ties measure.TiePolicy) error {
 	var known []measure.Measure
-	for _, name := range v.measures {
+	for _, name := range columnNames(v) {
 		m, err := measure.Parse(name, c, measure.Options{})
 		if err == nil && measure.Family(m) != "err" { // the values of err depend on its highest grade
 			known = append(known, m)
@@ -300,17 +300,17 @@ func agrees(path string, v *queryValues, test *dataset.Dataset, scores []float64
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if !slices.Equal(r.Queries(), v.queries) {
+	if !slices.Equal(r.Queries(), v.Queries()) {
 		return fmt.Errorf("%s: found other queries than those of the test data", path)
 	}
 	for _, m := range known {
-		found := v.of(m.Name())
-		if found == nil {
+		if !slices.Contains(columnNames(v), m.Name()) {
 			return fmt.Errorf("%s: found no column %s, expected the measure's usual name", path, m.Name())
 		}
+		found := v.PerQuery(measure.Column(m.Name()))
 		for q, want := range r.PerQuery(m) {
 			if found[q] != want && !(math.IsNaN(want) && math.IsNaN(found[q])) {
-				return fmt.Errorf("%s: found %v for %s of query %s, but the scores give %v by convention %s, ties %s", path, number(found[q]), m.Name(), v.queries[q], number(want), conventionText(c), ties)
+				return fmt.Errorf("%s: found %v for %s of query %s, but the scores give %v by convention %s, ties %s", path, number(found[q]), m.Name(), v.Queries()[q], number(want), conventionText(c), ties)
 			}
 		}
 	}

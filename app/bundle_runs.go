@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -24,11 +24,15 @@ import (
 
 // bundleRun is a run in a bundle: one recorded command, or one folder of a Go program.
 type bundleRun struct {
-	Name    string   `json:"name"` // its folder in runs
-	Kind    string   `json:"kind"` // tune or program
-	Command []string `json:"command"`
-	Data    []string `json:"data"` // names of the data that the command reads
-	Seed    *uint64  `json:"seed,omitempty"`
+	Name string `json:"name"` // its folder in runs
+	Kind string `json:"kind"` // tune, auto, train or program
+
+	// Commands has the command. For train, eval of the model follows. For a program, it has the
+	// arguments alone.
+	Commands [][]string `json:"commands"`
+
+	Data []string `json:"data"`           // names of the data that the commands read, the test data first if they are a file
+	Seed *uint64  `json:"seed,omitempty"` // nil with several seeds
 
 	// Budget is the time limit of the command, whose results depend on the machine. It is empty if
 	// there is none. check.sh does not repeat such a command.
@@ -57,16 +61,25 @@ type bundleFingerprint struct {
 }
 
 type bundleSystem struct {
-	Name  string       `json:"name"`
-	Folds []bundleFold `json:"folds"`
+	Name   string       `json:"name"`
+	Folder string       `json:"folder"` // in the bundle
+	Folds  []bundleFold `json:"folds"`  // with several seeds, those of each seed in turn
 }
 
 type bundleFold struct {
-	Fold       string         `json:"fold"`
+	Fold       string         `json:"fold"`                 // name of the test data for train
+	Seed       *uint64        `json:"seed,omitempty"`       // of tune --seeds
 	Settings   map[string]any `json:"settings,omitempty"`   // chosen
 	Validation *float64       `json:"validation,omitempty"` // value that chose them
 	Values     string         `json:"values"`               // file in the bundle
 	Result     string         `json:"result"`               // the same file in the results folder of the command
+	Others     []bundleCopy   `json:"others,omitempty"`     // learning curve, model and scores
+}
+
+// bundleCopy is a file in the bundle and the same file in the results folder of the command.
+type bundleCopy struct {
+	File   string `json:"file"`
+	Result string `json:"result"`
 }
 
 // check returns an error if the tables cannot be computed from the manifest.
@@ -90,7 +103,7 @@ func (m *bundleJSON) check() error {
 // bundleRecords are the recorded runs of this folder, the newest first.
 type bundleRecords struct{ list []runs.Run }
 
-// recorded returns the recorded runs of tune. There are none without a record.
+// recorded returns the recorded runs. There are none without a record.
 func (b *bundle) recorded() ([]runs.Run, error) {
 	if b.records != nil {
 		return b.records.list, nil
@@ -100,44 +113,61 @@ func (b *bundle) recorded() ([]runs.Run, error) {
 		return nil, nil
 	}
 	err := withRuns(func(s *runs.Store) (err error) {
-		b.records.list, err = s.List(runs.Filter{Kind: runs.Tune})
+		b.records.list, err = s.List(runs.Filter{})
 		return err
 	})
 	return b.records.list, err
 }
 
-// addRuns adds the runs of an argument: a folder of results, or the number of a recorded run.
+// addRuns adds the runs of an argument: a folder of results, a model, or the number of a recorded run.
 func (b *bundle) addRuns(ctx context.Context, arg string) error {
 	if _, err := strconv.ParseUint(arg, 10, 63); err == nil && !exists(arg) {
-		list, err := runsNamed([]string{arg})
-		if err != nil {
-			return err
-		}
-		r := list[0]
-		dir := ""
-		for _, file := range r.Files {
-			if filepath.Base(file) == resultsName {
-				dir = filepath.Dir(file)
-			}
-		}
-		if r.Kind != runs.Tune || r.Status != runs.Finished || dir == "" {
-			return usageErrorf("run %s: found a run of %s that is %s, expected a finished run of tune", arg, r.Kind, r.Status)
-		}
-		var names []string
-		for i := range r.Results {
-			if r.Results[i].Fold == "" {
-				names = append(names, r.Results[i].Ranker)
-			}
-		}
-		return b.addRecorded(ctx, dir, r, names)
+		return b.addNumber(ctx, arg)
 	}
-	if !isFolder(arg) {
-		return usageErrorf("%s: expected a folder of results of tune, or the number of a recorded run", arg)
+	switch {
+	case isFolder(arg):
+		return b.addFolder(ctx, arg)
+	case contentOf(arg) == aModel:
+		return b.addModel(ctx, arg)
 	}
-	return b.addFolder(ctx, arg)
+	return usageErrorf("%s: expected a folder of results of tune or auto, a model of train, or the number of a recorded run", arg)
 }
 
-// resultsName is the file of tune that has the results of all methods.
+// addNumber adds a recorded run.
+func (b *bundle) addNumber(ctx context.Context, number string) error {
+	list, err := runsNamed([]string{number})
+	if err != nil {
+		return err
+	}
+	r := list[0]
+	if len(r.Command) == 0 {
+		return usageErrorf("run %s: found a run of a Go program, expected one of a command; tune.Run writes a folder, which --source and --data accompany", number)
+	}
+	if r.Status == runs.Finished {
+		switch r.Kind {
+		case runs.Tune, runs.Auto:
+			i := slices.IndexFunc(r.Files, func(file string) bool { return filepath.Base(file) == resultsName })
+			if i < 0 {
+				break // the folder of results is unknown
+			}
+			var names []string
+			for k := range r.Results {
+				if r.Results[k].Fold == "" {
+					names = append(names, r.Results[k].Ranker)
+				}
+			}
+			return b.addRecorded(ctx, filepath.Dir(r.Files[i]), r, names)
+		case runs.Train:
+			return b.addModel(ctx, r.Files[0])
+		case runs.Eval:
+			return b.addEval(ctx, r)
+		case runs.Ablate:
+		}
+	}
+	return usageErrorf("run %s: found a run of %s that is %s, expected a finished run of tune, auto, train or eval", number, r.Kind, r.Status)
+}
+
+// resultsName is the file of tune and auto that has the results of all systems.
 const resultsName = "results.json"
 
 // valuesEnding is the ending of files with the values of a fold's queries.
@@ -151,7 +181,7 @@ func systemsOf(dir string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range list {
-		if len(foldsIn(filepath.Join(dir, e.Name()))) > 0 {
+		if slices.ContainsFunc(runsIn(filepath.Join(dir, e.Name())), func(r run) bool { return len(foldsIn(r.path)) > 0 }) {
 			names = append(names, e.Name())
 		}
 	}
@@ -170,25 +200,32 @@ func foldsIn(dir string) []string {
 	return folds
 }
 
+// resultsIn returns the folder that has a folder for each system: that of tune, or folds in that of auto.
+func resultsIn(dir string, kind runs.Kind) string {
+	if kind == runs.Auto {
+		return filepath.Join(dir, foldsName)
+	}
+	return dir
+}
+
 // addFolder adds the runs that wrote a folder of results.
 func (b *bundle) addFolder(ctx context.Context, dir string) error {
-	names, err := systemsOf(dir)
+	means := meansIn(filepath.Join(dir, resultsName))
+	kind := runs.Tune
+	if _, searched := means[autoSystem]; searched && isFolder(resultsIn(dir, runs.Auto)) {
+		kind = runs.Auto
+	}
+	names, err := systemsOf(resultsIn(dir, kind))
 	if err != nil {
 		return err
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, resultsName)); err == nil {
-		summary, _ := tuned(text)
-		for _, m := range summary.Methods {
-			if m.Seeds != nil {
-				return usageErrorf("%s: found results of tune --seeds, expected one seed; tune each seed with --seed, in a folder of its own", dir)
-			}
-			if !slices.Contains(names, m.Method) {
-				return usageErrorf("%s: found no values of %s, expected those of all methods in %s", dir, m.Method, resultsName)
-			}
+	for _, name := range slices.Sorted(maps.Keys(means)) {
+		if names != nil && !slices.Contains(names, name) {
+			return usageErrorf("%s: found no values of %s, expected those of all systems in %s", dir, name, resultsName)
 		}
 	}
 	if names == nil {
-		return usageErrorf("%s: found no folders with Foldk%s, expected the results of tune", dir, valuesEnding)
+		return usageErrorf("%s: found no folders with Foldk%s, expected the results of tune, or of auto with test data", dir, valuesEnding)
 	}
 	list, err := b.recorded()
 	if err != nil {
@@ -197,7 +234,7 @@ func (b *bundle) addFolder(ctx context.Context, dir string) error {
 	var order []int64
 	wrote := make(map[int64][]string)
 	for _, name := range names {
-		id := writerOf(list, filepath.Join(dir, name))
+		id := writerOf(list, filepath.Join(resultsIn(dir, kind), name))
 		if _, known := wrote[id]; !known {
 			order = append(order, id)
 		}
@@ -222,14 +259,15 @@ func (b *bundle) addFolder(ctx context.Context, dir string) error {
 	return nil
 }
 
-// writerOf returns the number of the newest finished run of tune that wrote values to a folder. It
-// returns 0 if there is none.
+// writerOf returns the number of the newest finished run of tune or auto that wrote values to the folder of
+// a system. It returns 0 if there is none.
 func writerOf(list []runs.Run, dir string) int64 {
 	at := absolute(dir)
 	for i := range list {
-		command := slices.Contains(list[i].Command, string(runs.Tune)) // not a program that calls tune.Run
-		if list[i].Status == runs.Finished && command && slices.ContainsFunc(list[i].Files, func(file string) bool {
-			return strings.HasSuffix(file, valuesEnding) && absolute(filepath.Dir(file)) == at
+		kind := list[i].Kind
+		command := slices.Contains(list[i].Command, string(kind)) // not a program that calls tune.Run
+		if list[i].Status == runs.Finished && command && (kind == runs.Tune || kind == runs.Auto) && slices.ContainsFunc(list[i].Files, func(file string) bool {
+			return strings.HasSuffix(file, valuesEnding) && absolute(methodFolder(file)) == at
 		}) {
 			return list[i].ID
 		}
@@ -245,7 +283,7 @@ func absolute(path string) string {
 	return path
 }
 
-// addRecorded adds the systems of a recorded run of tune. It returns an error if the files or the
+// addRecorded adds the systems of a recorded run of tune or auto. It returns an error if the files or the
 // data differ from the record.
 func (b *bundle) addRecorded(ctx context.Context, dir string, r *runs.Run, names []string) error {
 	at := fmt.Sprintf("%s, run %d", dir, r.ID)
@@ -253,61 +291,124 @@ func (b *bundle) addRecorded(ctx context.Context, dir string, r *runs.Run, names
 		return usageErrorf("%s: found the run twice, expected each once", at)
 	}
 	b.added = append(b.added, r.ID)
-	f, folds, data, err := reopen(ctx, r)
+	env := silent()
+	if err := env.guarded(func() error { return b.addChecked(ctx, env, dir, r, names) }); err != nil {
+		return usageErrorf("%s: %w", at, err)
+	}
+	return nil
+}
+
+func (b *bundle) addChecked(ctx context.Context, env *environment, dir string, r *runs.Run, names []string) error {
+	if r.Kind == runs.Auto && r.Config["budget"] != nil {
+		return errBudget(r, dir)
+	}
+	if !slices.ContainsFunc(r.Data, func(d runs.Data) bool { return strings.HasSuffix(d.Role, testRole) }) {
+		return errNoTests
+	}
+	o, err := reopen(ctx, env, r)
 	if err != nil {
-		return usageErrorf("%s: %w", at, err)
+		return err
 	}
-	if err := sameData(r.Data, data); err != nil {
-		return usageErrorf("%s: %w", at, err)
+	run := b.newRun(filepath.Base(absolute(dir)), r)
+	run.Evaluation = bundleEvaluation{configText(r.Config["convention"]), configNumber(r.Config["threshold"]), configText(r.Config["ties"])}
+	if limit := configText(r.Config["budget"]); r.Kind == runs.Tune {
+		if budget, err := parseBudget(limit); err == nil && budget.Time > 0 {
+			run.Budget = limit
+		}
 	}
-	run := &bundleRun{
-		Name: unusedName(filepath.Base(absolute(dir)), b.hasRun), Kind: string(runs.Tune), Seed: r.Seed, Code: &r.Code,
-		Evaluation: bundleEvaluation{configText(r.Config["convention"]), configNumber(r.Config["threshold"]), configText(r.Config["ties"])},
+	command, err := b.portable(run, o, map[string]string{"out": "runs/" + run.Name})
+	if err != nil {
+		return err
 	}
-	tested := false
-	for _, d := range r.Data {
-		tested = tested || strings.HasSuffix(d.Role, " test")
-		run.Fingerprints = append(run.Fingerprints, bundleFingerprint{d.Role, d.Fingerprint, d.Queries, d.Documents})
-	}
-	if !tested {
-		return usageErrorf("%s: found values of the validation data, by which settings were chosen, expected values of test data (see tune --data)", at)
-	}
-	if budget, err := parseBudget(f.budget); err == nil && budget.Time > 0 {
-		run.Budget = f.budget
-	}
-	if run.Command, err = b.command(run, f, r.Command); err != nil {
-		return usageErrorf("%s: %w", at, err)
-	}
+	run.Commands = [][]string{command}
 	if err := checkMeans(dir, r, names); err != nil {
-		return usageErrorf("%s: %w", at, err)
+		return err
 	}
 	b.manifest.Runs = append(b.manifest.Runs, run)
 	for _, name := range names {
-		var own []bundleFold
-		for i := range r.Results {
-			result := &r.Results[i]
-			if result.Ranker != name || result.Fold == "" {
-				continue
+		folds := foldsOf(r, name)
+		for i := range folds {
+			f := &folds[i]
+			base := filepath.Join(resultsIn(dir, r.Kind), f.in(name))
+			text, err := os.ReadFile(base + valuesEnding)
+			if errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%s is missing, expected it as recorded for %s", base+valuesEnding, f.Fold)
+			} else if err != nil {
+				return err
 			}
-			if err := checkValues(filepath.Join(dir, name, result.Fold+valuesEnding), result); err != nil {
-				return usageErrorf("%s: %w", at, err)
+			if err := checkValues(base+valuesEnding, text, f.recorded); err != nil {
+				return err
 			}
-			if k := slices.IndexFunc(folds, func(f tune.Fold) bool { return f.Name == result.Fold }); b.models && k >= 0 {
-				if err := checkModel(filepath.Join(dir, name, result.Fold), folds[k].Test, run.Evaluation); err != nil {
-					return usageErrorf("%s: %w", at, err)
+			if b.models {
+				if err := checkModel(base, o.testOf(f.Fold), run.Evaluation); err != nil {
+					return err
 				}
 			}
-			fold := bundleFold{Fold: result.Fold, Settings: result.Settings}
-			if v := float64(result.Validation); v == v {
-				fold.Validation = &v
-			}
-			own = append(own, fold)
 		}
-		if err := b.addSystem(run, dir, name, own); err != nil {
-			return usageErrorf("%s: %w", at, err)
+		below, err := filepath.Rel(dir, resultsIn(dir, r.Kind))
+		if err != nil {
+			return err
+		}
+		if err := b.addSystem(run, dir, below, name, mapped(folds, func(f recordedFold) bundleFold { return f.bundleFold })); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// testRole ends the roles of test data.
+const testRole = "test"
+
+// newRun returns a run of the bundle for a recorded run.
+func (b *bundle) newRun(name string, r *runs.Run) *bundleRun {
+	run := &bundleRun{Name: unusedName(name, b.hasRun), Kind: string(r.Kind), Seed: r.Seed, Code: &r.Code}
+	run.addFingerprints(r.Data)
+	return run
+}
+
+func (r *bundleRun) addFingerprints(data []runs.Data) {
+	for _, d := range data {
+		r.Fingerprints = append(r.Fingerprints, bundleFingerprint{d.Role, d.Fingerprint, d.Queries, d.Documents})
+	}
+}
+
+// recordedFold is a fold of a system with its recorded values.
+type recordedFold struct {
+	bundleFold
+
+	recorded *runs.RankerResult
+}
+
+// foldsOf returns the recorded folds of a system. With tune --seeds, these are the folds of each seed.
+func foldsOf(r *runs.Run, name string) (folds []recordedFold) {
+	for i := range r.Results {
+		result := &r.Results[i]
+		f := recordedFold{bundleFold{Fold: result.Fold, Settings: result.Settings}, result}
+		text, seeded := strings.CutPrefix(result.Ranker, name+"/"+seedFolder)
+		if seeded {
+			seed, err := strconv.ParseUint(text, 10, 64)
+			if seeded = err == nil; seeded {
+				f.Seed = &seed
+			}
+		}
+		if result.Fold == "" || seeded != (r.Seed == nil) || !seeded && result.Ranker != name {
+			continue // a mean over folds or seeds, or another system
+		}
+		if v := float64(result.Validation); v == v {
+			f.Validation = &v
+		}
+		folds = append(folds, f)
+	}
+	return folds
+}
+
+// in returns the path of the files of a fold, without their endings, in the folder of results. system is the
+// folder of the system.
+func (f *bundleFold) in(system string) string {
+	if f.Seed != nil {
+		system = inSeedFolder(system, *f.Seed)
+	}
+	return filepath.Join(system, f.Fold)
 }
 
 func (b *bundle) hasRun(name string) bool {
@@ -326,74 +427,41 @@ func configNumber(v any) float64 {
 	return x
 }
 
-// reopen parses the command of a recorded run of tune and reads its data again. It returns the
-// flags, the folds, and the data as they would be recorded now.
-func reopen(ctx context.Context, r *runs.Run) (f *tuneFlags, folds []tune.Fold, data []runs.Data, err error) {
-	silent := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, quiet: true}
-	root := newRoot(silent)
-	for _, c := range root.Commands() {
-		if c.Name() == string(runs.Tune) {
-			root.RemoveCommand(c)
-		}
-	}
-	f = new(tuneFlags)
-	root.AddCommand(f.command(silent))
-	cmd, rest, err := root.Find(r.Command)
-	if err == nil {
-		err = cmd.ParseFlags(rest)
-	}
+// meansIn returns the means of the systems in a results.json of tune or auto. There are none in other
+// files.
+func meansIn(path string) map[string]map[string]tuneMeasureJSON {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("the recorded command: %w", err)
+		return nil
 	}
-	f.cmd = cmd
-	if f.seeds != "" {
-		return nil, nil, nil, fmt.Errorf("found results of --seeds %s, expected one seed; tune each seed with --seed, in a folder of its own", f.seeds)
+	var summary struct {
+		Methods []tuneMethodJSON
+		Systems []autoSystemJSON
 	}
-	err = silent.guarded(func() error {
-		configs, _, err := f.open(ctx, silent)
-		if err == nil {
-			folds, data = configs[0].Folds, f.recorded(&configs[0]).Data
-		}
-		return err
-	})
-	return f, folds, data, err
-}
-
-// sameData returns an error if data differ from the recorded data of a run.
-func sameData(recorded, now []runs.Data) error {
-	for i, d := range recorded {
-		switch {
-		case i >= len(now) || now[i].Role != d.Role:
-			return fmt.Errorf("the data have changed since: found no %s, expected it as recorded", d.Role)
-		case now[i].Fingerprint != d.Fingerprint:
-			return fmt.Errorf("the data have changed since: %s, %s: found fingerprint %s, expected %s as recorded", d.Path, d.Role, now[i].Fingerprint, d.Fingerprint)
-		}
+	if json.Unmarshal(text, &summary) != nil {
+		return nil
 	}
-	if len(now) > len(recorded) {
-		return fmt.Errorf("the data have changed since: found %s, which is not recorded", now[len(recorded)].Role)
+	means := make(map[string]map[string]tuneMeasureJSON)
+	for _, m := range summary.Methods {
+		means[m.Method] = m.Measures
 	}
-	return nil
+	for _, s := range summary.Systems {
+		means[s.System] = s.Measures
+	}
+	return means
 }
 
 // checkMeans returns an error if results.json has other means than the record.
 func checkMeans(dir string, r *runs.Run, names []string) error {
 	path := filepath.Join(dir, resultsName)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	summary, ok := tuned(text)
-	if !ok {
-		return fmt.Errorf("%s: found no results of tune, expected those of the run", path)
-	}
+	means := meansIn(path)
 	for _, name := range names {
-		i := slices.IndexFunc(summary.Methods, func(m tuneMethodJSON) bool { return m.Method == name })
 		k := slices.IndexFunc(r.Results, func(x runs.RankerResult) bool { return x.Ranker == name && x.Fold == "" })
-		if i < 0 || k < 0 {
+		if means[name] == nil || k < 0 {
 			return fmt.Errorf("%s: found no results of %s, expected those of the run", path, name)
 		}
 		for _, m := range r.Results[k].Measures {
-			found, ok := summary.Methods[i].Measures[m.Name]
+			found, ok := means[name][m.Name]
 			if !ok || found.Mean != number(m.Mean) {
 				return fmt.Errorf("%s, %s: found the mean %v of %s, expected %v as recorded", path, name, found.Mean, m.Name, number(m.Mean))
 			}
@@ -402,29 +470,25 @@ func checkMeans(dir string, r *runs.Run, names []string) error {
 	return nil
 }
 
-// checkValues returns an error if a file has other values of queries than the record.
-func checkValues(path string, recorded *runs.RankerResult) error {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is missing, expected it as recorded for %s", path, recorded.Fold)
-	} else if err != nil {
-		return err
-	}
-	v, err := parseQueryValues(path, text)
+// checkValues returns an error if the text of a file has other values of queries than the record.
+func checkValues(path string, text []byte, recorded *runs.RankerResult) error {
+	v, err := readValues(path, text)
 	if err != nil {
 		return err
 	}
 	names := mapped(recorded.Measures, func(m runs.Measure) string { return m.Name })
-	if !slices.Equal(v.measures, names) {
-		return fmt.Errorf("%s: found the measures %s, expected %s as recorded", path, strings.Join(v.measures, ", "), strings.Join(names, ", "))
+	if !slices.Equal(columnNames(v), names) {
+		return fmt.Errorf("%s: found the measures %s, expected %s as recorded", path, strings.Join(columnNames(v), ", "), strings.Join(names, ", "))
 	}
-	for i, m := range recorded.Measures {
-		if len(m.PerQuery) != len(v.queries) {
-			return fmt.Errorf("%s: found %d queries, expected %d as recorded", path, len(v.queries), len(m.PerQuery))
+	queries := v.Queries()
+	for _, m := range recorded.Measures {
+		if len(m.PerQuery) != len(queries) {
+			return fmt.Errorf("%s: found %d queries, expected %d as recorded", path, len(queries), len(m.PerQuery))
 		}
+		values := v.PerQuery(measure.Column(m.Name))
 		for q, want := range m.PerQuery {
-			if found := v.values[i][q]; v.queries[q] != want.Query || math.Float64bits(found) != math.Float64bits(float64(want.Value)) && (found == found || !math.IsNaN(float64(want.Value))) {
-				return fmt.Errorf("%s: found %v for %s of query %s, expected %v for query %s as recorded", path, number(found), m.Name, v.queries[q], number(want.Value), want.Query)
+			if found := values[q]; queries[q] != want.Query || math.Float64bits(found) != math.Float64bits(float64(want.Value)) && (found == found || !math.IsNaN(float64(want.Value))) {
+				return fmt.Errorf("%s: found %v for %s of query %s, expected %v for query %s as recorded", path, number(found), m.Name, queries[q], number(want.Value), want.Query)
 			}
 		}
 	}
@@ -463,90 +527,52 @@ func checkModel(base string, test *dataset.Dataset, e bundleEvaluation) error {
 	return nil
 }
 
-// command returns the recorded command with the paths of the bundle: data/NAME for data, and
-// runs/NAME for the results. It adds the data to the bundle. Flags that change no number are left
-// out.
-func (b *bundle) command(run *bundleRun, f *tuneFlags, args []string) ([]string, error) {
-	paths := map[string]string{"out": "runs/" + run.Name}
-	for flag, path := range map[string]string{"data": f.data, "train": f.files.Train, "valid": f.files.Valid, "test": f.files.Test} {
-		paths[flag] = path
-	}
-	for _, flag := range []string{"data", "train", "valid", "test"} {
-		if paths[flag] == "" {
-			continue
-		}
-		name, err := b.addData(paths[flag])
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(run.Data, name) {
-			run.Data = append(run.Data, name)
-		}
-		paths[flag] = "data/" + name
-	}
-	var command []string
-	for i := 0; i < len(args); i++ {
-		flag, value, given := strings.Cut(args[i], "=")
-		name := strings.TrimPrefix(flag, "--")
-		known := f.cmd.Flags().Lookup(name)
-		if name == flag || known == nil {
-			command = append(command, args[i])
-			continue
-		}
-		if !given && known.NoOptDefVal == "" && i+1 < len(args) {
-			i++
-			value, given = args[i], true
-		}
-		switch {
-		case name == "jobs" || name == "by" || name == "max-memory" || name == "quiet":
-		case paths[name] != "":
-			command = append(command, flag, paths[name])
-		case filepath.IsAbs(value):
-			return nil, fmt.Errorf("the command has %s %s, expected no absolute paths but those of data", flag, value)
-		case given && known.NoOptDefVal != "":
-			command = append(command, flag+"="+value)
-		case given:
-			command = append(command, flag, value)
-		default:
-			command = append(command, flag)
+// addSystem adds the files of a system, which are in the folder below of a run's folder dir. The values of
+// folds are already checked.
+func (b *bundle) addSystem(run *bundleRun, dir, below, name string, folds []bundleFold) error {
+	own := filepath.Join(dir, below)
+	for _, r := range runsIn(filepath.Join(own, name)) {
+		for _, fold := range foldsIn(r.path) {
+			base := filepath.Join(r.path, fold)
+			if !slices.ContainsFunc(folds, func(f bundleFold) bool { return filepath.Join(own, f.in(name)) == base }) {
+				return fmt.Errorf("%s: found the values of fold %s, expected none, as the run has no such fold", base+valuesEnding, fold)
+			}
 		}
 	}
-	return command, nil
-}
-
-// addSystem adds the files of a system. The values of folds are already checked.
-func (b *bundle) addSystem(run *bundleRun, dir, name string, folds []bundleFold) error {
-	for _, fold := range foldsIn(filepath.Join(dir, name)) {
-		if !slices.ContainsFunc(folds, func(f bundleFold) bool { return f.Fold == fold }) {
-			return fmt.Errorf("%s: found the values of fold %s, expected none, as the run has no such fold", filepath.Join(dir, name, fold+valuesEnding), fold)
-		}
-	}
-	system := "runs/" + run.Name + "/" + unusedName(name, func(name string) bool {
-		return slices.ContainsFunc(run.Systems, func(s bundleSystem) bool {
-			return strings.EqualFold(filepath.Base(filepath.Dir(s.Folds[0].Values)), name)
-		})
-	})
-	endings := []string{valuesEnding, ".curve"}
+	system := b.newSystem(run, name)
+	endings := []string{".curve"}
 	if b.models {
 		endings = append(endings, ".model.json", ".scores")
 	}
 	for i := range folds {
-		base := system + "/" + unusedName(folds[i].Fold, func(name string) bool {
-			return b.files[system+"/"+name+valuesEnding] != nil
-		})
-		folds[i].Values, folds[i].Result = base+valuesEnding, name+"/"+folds[i].Fold+valuesEnding
+		f := &folds[i]
+		inBundle := bundleFold{Fold: safeName(f.Fold), Seed: f.Seed}
+		base := unusedPath(filepath.ToSlash(inBundle.in(system)), func(path string) bool { return b.files[path+valuesEnding] != nil })
+		result := filepath.ToSlash(filepath.Join(below, f.in(name)))
+		f.Values, f.Result = base+valuesEnding, result+valuesEnding
+		if err := b.addFile(f.Values, filepath.Join(own, f.in(name))+valuesEnding); err != nil {
+			return err
+		}
 		for _, ending := range endings {
-			from := filepath.Join(dir, name, folds[i].Fold+ending)
+			from := filepath.Join(own, f.in(name)) + ending
 			if ending == ".curve" && !exists(from) {
 				continue
 			}
 			if err := b.addFile(base+ending, from); err != nil {
 				return err
 			}
+			f.Others = append(f.Others, bundleCopy{base + ending, result + ending})
 		}
 	}
-	run.Systems = append(run.Systems, bundleSystem{name, folds})
+	run.Systems = append(run.Systems, bundleSystem{name, system, folds})
 	return nil
+}
+
+// newSystem returns the folder in the bundle of a new system of a run.
+func (b *bundle) newSystem(run *bundleRun, name string) string {
+	return unusedPath("runs/"+run.Name+"/"+safeName(name), func(path string) bool {
+		return slices.ContainsFunc(run.Systems, func(s bundleSystem) bool { return strings.EqualFold(s.Folder, path) })
+	})
 }
 
 // bundleData is a file or folder of data, without its content.
@@ -566,9 +592,13 @@ func (b *bundle) addData(path string) (string, error) {
 			return b.manifest.Data[i].Name, nil
 		}
 	}
-	d := bundleData{Name: unusedName(filepath.Base(at), func(name string) bool {
-		return slices.ContainsFunc(b.manifest.Data, func(d bundleData) bool { return strings.EqualFold(d.Name, name) })
-	})}
+	stem, ending := filepath.Base(at), "" // the ending names the format
+	if !isFolder(path) {
+		stem, ending = nameOfData(at), strings.TrimPrefix(stem, nameOfData(at))
+	}
+	d := bundleData{Name: unusedName(stem, func(stem string) bool {
+		return slices.ContainsFunc(b.manifest.Data, func(d bundleData) bool { return strings.EqualFold(d.Name, stem+safeEnding(ending)) })
+	}) + safeEnding(ending)}
 	files, err := filesOfData(path)
 	if err != nil {
 		return "", err
@@ -587,6 +617,9 @@ func (b *bundle) addData(path string) (string, error) {
 	b.manifest.Data = append(b.manifest.Data, d)
 	return d.Name, nil
 }
+
+// safeEnding returns the ending of a file, without characters that need quotes.
+func safeEnding(ending string) string { return strings.TrimPrefix(safeName("x"+ending), "x") }
 
 // filesOfData returns the files of a path of data. For a folder, these are the files that tune
 // reads, relative to the folder. For a file, it is ".".

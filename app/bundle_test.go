@@ -20,6 +20,7 @@ import (
 	"github.com/listwise/listwise/learn/loss"
 	"github.com/listwise/listwise/learn/train"
 	"github.com/listwise/listwise/tune"
+	"github.com/listwise/listwise/tune/runs"
 )
 
 const quickTests = "--permutations=50"
@@ -126,12 +127,14 @@ func thisListwise(t *testing.T) string {
 }
 
 // Claim: an unpacked bundle checks itself in another folder, with and without listwise and the data.
-// Two calls write the same bytes. The tables equal the output of compare. No path of this machine is inside.
+// Two calls write the same bytes. The tables equal the output of compare, also that of both data sets. No path of this machine is inside.
 func TestBundle(t *testing.T) {
 	dir := bundled(t)
 	mustWrite(t, "curve of us.svg", "<svg/>")
 	args := []string{"bundle", "runs/one", "2", "--add", "curve of us.svg", "--baseline", "mle", quickTests, "--resamples", "50", "--models", "--out"}
-	mustCall(t, append(args, "paper.tar.gz")...)
+	if wrote := mustCall(t, append(args, "paper.tar.gz")...); strings.Contains(wrote, "of all data sets") {
+		t.Errorf("with the same systems on all data, bundle says\n%s", wrote)
+	}
 	if err := os.Mkdir("again", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -143,6 +146,18 @@ func TestBundle(t *testing.T) {
 	compared := mustCall(t, "compare", "--quiet", "--data", "data one", "--measures", "map,ndcg@5", "--baseline", "mle", quickTests, "--resamples", "50", "--format", "latex", "runs/one/mle", "runs/one/regression")
 	if got := mustRead(t, filepath.Join(paper, "tables/data_one.tex")); got != compared {
 		t.Errorf("the table is\n%s\ncompare prints\n%s", got, compared)
+	}
+	for _, name := range []string{"one", "two"} {
+		if err := os.CopyFS("in/data_"+name, os.DirFS("runs/"+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for format, ending := range map[string]string{"latex": "tex", "markdown": "md", "csv": "csv"} {
+		compared := mustCall(t, "compare", "--quiet", "--data", "data_one=data one", "--data", "data_two=data two", "--measures", "map,ndcg@5", "--baseline", "mle",
+			quickTests, "--resamples", "50", "--format", format, "in/{data}/mle", "in/{data}/regression")
+		if got := mustRead(t, filepath.Join(paper, "tables/joint."+ending)); got != compared {
+			t.Errorf("the table of both data sets is\n%s\ncompare prints\n%s", got, compared)
+		}
 	}
 	for _, name := range []string{"files/curve_of_us.svg", "runs/two/mle/Fold2.queries.csv", "runs/one/regression/Fold3.scores", "tables/means.md", "tables/data_two.csv", "README.md"} {
 		if text := mustRead(t, filepath.Join(paper, name)); text == "" || strings.Contains(text, dir) {
@@ -207,11 +222,11 @@ func checkTampered(t *testing.T, dir, paper string) {
 		{"a value with its checksum", func(t *testing.T, paper string) {
 			replaceIn(t, filepath.Join(paper, values), number, "0.123")
 			resign(t, paper, values)
-		}, true, []string{"--data", "data_one=" + data}, 1, []string{"the mean of", "of 9 differ", "gives other bytes of " + values}},
+		}, true, []string{"--data", "data_one=" + data}, 1, []string{"the mean of", "of 12 differ", "gives other bytes of " + values}},
 		{"a table with its checksum", func(t *testing.T, paper string) {
 			replaceIn(t, filepath.Join(paper, table), "mle & ", "mle & 0.9")
 			resign(t, paper, table)
-		}, true, nil, 1, []string{table, "1 of 9 differ"}},
+		}, true, nil, 1, []string{table, "1 of 12 differ"}},
 		{"the means with their checksum", func(t *testing.T, paper string) {
 			replaceIn(t, filepath.Join(paper, "tables/means.csv"), ",map,8,0.", ",map,8,0.9")
 			resign(t, paper, "tables/means.csv")
@@ -221,7 +236,7 @@ func checkTampered(t *testing.T, dir, paper string) {
 			mustWrite(t, filepath.Join(paper, more), "0.9")
 			listed := filepath.Join(paper, "SHA256SUMS")
 			mustWrite(t, listed, mustRead(t, listed)+sha256Of([]byte("0.9"))+"  "+more+"\n")
-		}, true, nil, 1, []string{"tables/more.tex", "not a table of these values", "1 of 10 differ"}},
+		}, true, nil, 1, []string{"tables/more.tex", "not a table of these values", "1 of 13 differ"}},
 		{"a missing file", func(t *testing.T, paper string) {
 			if err := os.Remove(filepath.Join(paper, "tables/means.md")); err != nil {
 				t.Fatal(err)
@@ -255,6 +270,94 @@ func checkTampered(t *testing.T, dir, paper string) {
 	}
 }
 
+// Claim: runs of tune --seeds, of auto with a number of trials, and of train with eval are bundled, with tables
+// over the seeds as compare prints them. check.sh trains all of them again and compares values, learning
+// curves, models and scores. Another version of listwise may give other curves.
+func TestBundleOfAllKinds(t *testing.T) {
+	dir := bundled(t)
+	mustCall(t, "tune", "--quiet", "--method", "mle,ranknet", "--scorer", "ranknet=net", "--grid", "epochs=2", "--seeds", "2,5", "--data", "data one", "--measures", "map,ndcg@5", "--out", "runs/seeds")
+	mustCall(t, "auto", "--quiet", "--data", "data one", "--trials", "2", "--measures", "map,ndcg@5", "--out", "runs/auto")
+	train, test := filepath.Join("data one", "Fold1", "train.txt"), filepath.Join("data one", "Fold1", "test.txt")
+	mustCall(t, "train", "--quiet", "--method", "mle", "--train", train, "--train", filepath.Join("data one", "Fold1", "vali.txt"), "--model", "all.json")
+	mustCall(t, "train", "--quiet", "--method", "ranknet", "--set", "epochs=2", "--train", train, "--curve", "net.curve", "--model", "net.json")
+	for _, m := range []string{"all.json", "net.json"} {
+		mustCall(t, "eval", "--quiet", "--data", test, "--model", m, "--measures", "map")
+	}
+	wrote := mustCall(t, "bundle", "runs/seeds", "runs/auto", "all.json", "8", "runs/one", "--models", "--resamples", "50", quickTests, "--out", "paper.tar.gz")
+	if !strings.Contains(wrote, "No table of all data sets: it needs --baseline.") {
+		t.Errorf("bundle says\n%s", wrote)
+	}
+	paper := unpack(t, "paper.tar.gz")
+	systems := []string{"runs/seeds/mle", "runs/seeds/ranknet", "runs/auto/folds/auto", "runs/auto/folds/best-single", "one=runs/one/mle", "runs/one/regression"}
+	compared := mustCall(t, append([]string{"compare", "--quiet", "--data", "data one", "--measures", "map,ndcg@5", quickTests, "--resamples", "50", "--format", "csv"}, systems...)...)
+	if got := strings.ReplaceAll(mustRead(t, filepath.Join(paper, "tables/data_one.csv")), "seeds/mle", "mle"); got != strings.ReplaceAll(compared, ",one,", ",one/mle,") {
+		t.Errorf("the table is\n%s\ncompare prints\n%s", got, compared)
+	}
+	if text := mustRead(t, filepath.Join(paper, "tables/test.csv")); !strings.Contains(text, "map,3,all,net,") {
+		t.Errorf("the table of both models of train is\n%s", text)
+	}
+	listwise := thisListwise(t)
+	args := []string{"--data", "data_one=" + filepath.Join(dir, "data one")}
+	for _, name := range []string{"test.txt", "train.txt", "vali.txt"} {
+		args = append(args, "--data", name+"="+filepath.Join(dir, "data one", "Fold1", name))
+	}
+	code, said := runCheck(t, paper, listwise, args...)
+	for _, want := range []string{
+		"ok: the values give the means of 8 systems",
+		"ok: the values give all tables",
+		"training seeds again gives the same bytes of 12 files of values", "training seeds again gives the same bytes of 30 curves, models or scores",
+		"training auto again gives the same bytes of 6 files of values", "training auto again gives the same bytes of 12 curves",
+		"training all again gives the same bytes of 1 files of values", "training net again gives the same bytes of 1 files of values",
+		"training net again gives the same bytes of 2 curves",
+	} {
+		if code != 0 || !strings.Contains(said, want) {
+			t.Errorf("check.sh exits with %d and says\n%sexpected %q", code, said, want)
+		}
+	}
+	const curve = "runs/net/net/test.txt.curve"
+	replaceIn(t, filepath.Join(paper, curve), `"epoch":1`, `"epoch":3`)
+	resign(t, paper, curve)
+	args = args[2:] // the models of train alone
+	if code, said := runCheck(t, paper, listwise, args...); code != 1 || !strings.Contains(said, "net: the same version of listwise gives other bytes of "+curve) {
+		t.Errorf("after a change of a curve, check.sh exits with %d and says\n%s", code, said)
+	}
+	m, err := readManifest(paper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaceIn(t, filepath.Join(paper, "check.sh"), "begin net 'listwise devel (' "+m.Runs[3].Code.Program, "begin net 'listwise devel (' another")
+	resign(t, paper, "check.sh")
+	if code, said := runCheck(t, paper, listwise, args...); code != 0 || !strings.Contains(said, "not checked: 1 curves, models or scores of net, which only the version of listwise that trained gives again") {
+		t.Errorf("with another version, check.sh exits with %d and says\n%s", code, said)
+	}
+}
+
+// Claim: the table of all data sets has the systems that are on all of them. bundle says what the table
+// leaves out, and why there is none.
+func TestBundleOfAllData(t *testing.T) {
+	bundled(t)
+	tuned := func(method, data, out string, more ...string) {
+		mustCall(t, append([]string{"tune", "--quiet", "--method", method, "--data", "data " + data, "--measures", "map", "--out", out}, more...)...)
+	}
+	tuned("random", "one", "runs/three")
+	tuned("mle,random", "two", "runs/four", "--convention", "letor3")
+	tuned("singlefeature,mle", "two", "runs/five")
+	for _, c := range []struct{ args, want string }{
+		{"1 2 3 --baseline mle", "The table of all data sets leaves out random, without results on some."},
+		{"1 4 2 --baseline mle", "No table of all data sets: the tables data_two and data_two-2 are on the same test data."},
+		{"1 5 --baseline mle", "No table of all data sets: it needs mle, another system and a measure on all of them."},
+	} {
+		wrote := mustCall(t, append([]string{"bundle", quickTests, "--resamples", "50", "--out", "paper.tar.gz"}, strings.Fields(c.args)...)...)
+		paper := unpack(t, "paper.tar.gz")
+		if exists(filepath.Join(paper, "tables/joint.tex")) != strings.HasPrefix(c.want, "The table") || !strings.Contains(wrote, c.want) {
+			t.Errorf("bundle %s says\n%sexpected %q", c.args, wrote, c.want)
+		}
+		if code, said := runCheck(t, paper, thisListwise(t)); code != 0 || !strings.Contains(said, "ok: the values give all tables") {
+			t.Errorf("check.sh exits with %d and says\n%s", code, said)
+		}
+	}
+}
+
 // Claim: bundle refuses a run whose files or data are not those of its record, with the reason.
 func TestBundleRefuses(t *testing.T) {
 	dir := bundled(t)
@@ -285,14 +388,72 @@ func TestBundleRefuses(t *testing.T) {
 		{"a model", func(t *testing.T) {
 			mustWrite(t, "runs/one/mle/Fold1.model.json", mustRead(t, "runs/one/mle/Fold2.model.json"))
 		}, "runs/one --models", "Fold1.model.json: found a model that does not give the scores beside it"},
-		{"several seeds", func(t *testing.T) {
+		{"a missing seed", func(t *testing.T) {
 			mustCall(t, "tune", "--quiet", "--method", "mle", "--grid", "C=1", "--seeds", "1,2", "--data", "data one", "--out", "runs/seeds")
-		}, "runs/seeds", "found results of tune --seeds, expected one seed"},
+			if err := os.RemoveAll("runs/seeds/mle/seed-2"); err != nil {
+				t.Fatal(err)
+			}
+		}, "runs/seeds", "Fold1.queries.csv is missing, expected it as recorded"},
+		{"a search with a time limit", func(t *testing.T) {
+			mustCall(t, "auto", "--quiet", "--data", "data one", "--budget", "1h", "--trials", "1", "--out", "runs/auto")
+		}, "runs/auto", "found a search of auto with --budget 1h0m0s, whose result depends on the machine, expected one with --trials alone: the first lines of runs/auto/commands.sh"},
+		{"a search without test data", func(t *testing.T) {
+			mustCall(t, "auto", "--quiet", "--data", "one.txt", "--trials", "1", "--out", "runs/auto")
+		}, "runs/auto", "expected the results of tune, or of auto with test data"},
+		{"a model without values", func(t *testing.T) {
+			mustCall(t, "train", "--quiet", "--method", "mle", "--train", "data one/Fold1/train.txt", "--model", "m.json")
+		}, "m.json", "found no recorded run of eval with this model, expected its values on test data: listwise eval --model m.json --data TEST"},
+		{"a model and its training data", func(t *testing.T) {
+			mustCall(t, "train", "--quiet", "--method", "mle", "--train", "data one/Fold1/train.txt", "--model", "m.json")
+			mustCall(t, "eval", "--quiet", "--data", "data one/Fold1/train.txt", "--model", "m.json")
+		}, "m.json", "found values of data one/Fold1/train.txt, the train data of the model, expected values of test data"},
+		{"a model of two evaluations", func(t *testing.T) {
+			mustCall(t, "train", "--quiet", "--method", "mle", "--train", "data one/Fold1/train.txt", "--model", "m.json")
+			for _, test := range []string{"data one/Fold1/test.txt", "data two/Fold1/test.txt"} {
+				mustCall(t, "eval", "--quiet", "--data", test, "--model", "m.json")
+			}
+		}, "m.json", "found evaluations on several data, runs 5, 4, expected the number of each to pack"},
+		{"a model that was trained again", func(t *testing.T) {
+			for _, method := range []string{"mle", "regression"} {
+				mustCall(t, "train", "--quiet", "--method", method, "--train", "data one/Fold1/train.txt", "--model", "m.json")
+				mustCall(t, "eval", "--quiet", "--data", "data one/Fold1/test.txt", "--model", "m.json")
+			}
+		}, "4", "the data have changed since: m.json, model: found fingerprint"},
+		{"a model that was copied", func(t *testing.T) {
+			for _, method := range []string{"mle", "regression"} {
+				mustCall(t, "train", "--quiet", "--method", method, "--train", "data one/Fold1/train.txt", "--model", method+".json")
+			}
+			mustWrite(t, "mle.json", mustRead(t, "regression.json"))
+			mustCall(t, "eval", "--quiet", "--data", "data one/Fold1/test.txt", "--model", "mle.json")
+		}, "mle.json", "found a model of another training, expected that of run 3"},
+		{"a model that a copy began", func(t *testing.T) {
+			mustCall(t, "train", "--quiet", "--method", "lambdamart", "--set", "trees=1", "--train", "data one/Fold1/train.txt", "--model", "m.json")
+			mustCall(t, "train", "--quiet", "--method", "lambdamart", "--set", "trees=1", "--train", "data one/Fold1/train.txt", "--continue", "m.json", "--model", "n.json")
+			mustCall(t, "eval", "--quiet", "--data", "data one/Fold1/test.txt", "--model", "n.json")
+		}, "n.json", "found --continue m.json, a model of another command, expected a training from data alone"},
+		{"a run of a Go program", func(t *testing.T) {
+			record, err := runs.Open(".", runs.Patience)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := &runs.Run{Kind: runs.Train}
+			if err := record.Begin(run); err != nil {
+				t.Fatal(err)
+			}
+			run.Status = runs.Finished
+			if err := errors.Join(record.Finish(run), record.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}, "3", "run 3: found a run of a Go program, expected one of a command"},
+		{"scores", func(t *testing.T) {
+			mustWrite(t, "a.scores", strings.Repeat("1\n", strings.Count(mustRead(t, "data one/Fold1/test.txt"), "\n")))
+			mustCall(t, "eval", "--quiet", "--data", "data one/Fold1/test.txt", "--scores", "a.scores")
+		}, "3", "found an evaluation of scores, which check.sh cannot compute again"},
 		{"a missing system", func(t *testing.T) {
 			if err := os.RemoveAll("runs/one/mle"); err != nil {
 				t.Fatal(err)
 			}
-		}, "runs/one", "found no values of mle, expected those of all methods in results.json"},
+		}, "runs/one", "found no values of mle, expected those of all systems in results.json"},
 		{"a fold too many", func(t *testing.T) { mustWrite(t, "runs/one/mle/Fold4.queries.csv", "query,map,ndcg@5\n") }, "runs/one", "found the values of fold Fold4"},
 		{"data", func(t *testing.T) { replaceIn(t, "data one/Fold1/test.txt", " 1:", " 1:7") }, "runs/one", "the data have changed since: data one/Fold1, Fold1 test: found fingerprint"},
 		{"no data", func(t *testing.T) {
@@ -308,7 +469,10 @@ func TestBundleRefuses(t *testing.T) {
 		{"the same twice", func(*testing.T) {}, "1 runs/one", "found the run twice"},
 		{"no results", func(*testing.T) {}, "runs", "found no folders with Foldk.queries.csv"},
 		{"no run", func(*testing.T) {}, "9", "no run 9"},
-		{"no baseline", func(*testing.T) {}, "1 --baseline bm25", `found no "bm25" among the systems`},
+		{"no baseline", func(*testing.T) {}, "1 --baseline bm25", `found no "bm25" in the table on data_one, which has mle, regression, expected it in every table`},
+		{"a table without the baseline", func(t *testing.T) {
+			mustCall(t, "tune", "--quiet", "--method", "random,regression", "--grid", "C=1", "--data", "data two", "--measures", "map,ndcg@5", "--out", "runs/three")
+		}, "1 runs/three --baseline mle", `found no "mle" in the table on data_two, which has random, regression, expected it in every table`},
 		{"no measure", func(*testing.T) {}, "1 --measures err", `found "err", expected a measure that all systems`},
 		{"no source", func(*testing.T) {}, "1 --data one.txt", "found no --source"},
 		{"a path of this machine", func(t *testing.T) {

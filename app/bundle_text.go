@@ -21,18 +21,24 @@ func (b *bundle) script() []byte {
 			fmt.Fprintf(&text, "\n%s\n", shellLine("say", "not checked: the training of "+r.Name+", as --budget "+r.Budget+" depends on the machine"))
 			continue
 		}
-		condition := shellLine(append([]string{"have", r.Name}, r.Data...)...)
+		conditions := []string{shellLine(append([]string{"have", r.Name}, r.Data...)...)}
 		if r.Kind == programKind {
-			condition += " && " + shellLine("build", r.Name) + " && " + shellLine(append([]string{"start", r.Name}, r.Command...)...)
+			conditions = append(conditions, shellLine("build", r.Name), shellLine(append([]string{"start", r.Name}, r.Commands[0]...)...))
 		} else {
-			condition += " && " + shellLine(append([]string{"train", r.Name, versionStart(r.Code), r.Code.Program}, r.Command...)...)
+			conditions = append(conditions, shellLine("begin", r.Name, versionStart(r.Code), r.Code.Program))
+			for _, command := range r.Commands {
+				conditions = append(conditions, shellLine(append([]string{"call"}, command...)...))
+			}
 		}
-		fmt.Fprintf(&text, "\nif %s; then\n", condition)
+		fmt.Fprintf(&text, "\nif %s; then\n", strings.Join(conditions, " && "))
 		files := 0
 		for _, s := range r.Systems {
 			for _, f := range s.Folds {
 				fmt.Fprintf(&text, "\t%s\n", shellLine("compare", f.Values, "runs/"+r.Name+"/"+f.Result))
 				files++
+				for _, o := range f.Others {
+					fmt.Fprintf(&text, "\t%s\n", shellLine("other", o.File, "runs/"+r.Name+"/"+o.Result))
+				}
 			}
 		}
 		fmt.Fprintf(&text, "\tcompared %d\nfi\n", files)
@@ -74,7 +80,8 @@ also computes the tables again.
     sh check.sh%s
 
 also verifies the data, trains again and compares the values of all queries. The same version of
-listwise gives the same bytes. Values by another version may differ by 0.0001 (--tolerance).
+listwise gives the same bytes, also of learning curves and models. Values by another version may differ
+by 0.0001 (--tolerance).
 
 ## Data
 
@@ -90,10 +97,11 @@ listwise gives the same bytes. Values by another version may differ by 0.0001 (-
 |---|---|
 | manifest.json | commands, versions, seeds, chosen settings, fingerprints |
 | SHA256SUMS | checksums of all files but itself |
-| runs/RUN/SYSTEM/FOLD.queries.csv | values of each test query |
+| runs/RUN/SYSTEM/FOLD.queries.csv | values of each test query; with several random seeds, in a folder for each seed |
 | runs/RUN/SYSTEM/FOLD.curve | learning curve, for methods that learn in epochs or rounds |
-| tables | means of all systems; comparisons of the systems on the same data |
-| data/NAME.sha256 | checksums of the data files |
+| tables/means | means over folds of all systems; in CSV also means over all queries |
+| tables/DATA | comparison of the systems on one data set, with means over all queries |
+%s| data/NAME.sha256 | checksums of the data files |
 %s`
 
 // readme returns README.md of the bundle.
@@ -119,9 +127,10 @@ func (b *bundle) readme() []byte {
 			names[i] = escapeMarkdown(s.Name)
 		}
 		if r.Kind == programKind {
-			fmt.Fprintf(&commands, "%s (%s), by the Go program in source with the arguments\n\n    %s\n\n", r.Name, strings.Join(names, ", "), shellLine(r.Command...))
+			fmt.Fprintf(&commands, "%s (%s), by the Go program in source with the arguments\n\n    %s\n\n", r.Name, strings.Join(names, ", "), shellLine(r.Commands[0]...))
 		} else {
-			fmt.Fprintf(&commands, "%s (%s), by %s:\n\n    %s\n\n", r.Name, strings.Join(names, ", "), versionText(r.Code), commandLine(r.Command...))
+			lines := mapped(r.Commands, func(command []string) string { return "    " + commandLine(command...) })
+			fmt.Fprintf(&commands, "%s (%s), by %s:\n\n%s\n\n", r.Name, strings.Join(names, ", "), versionText(r.Code), strings.Join(lines, "\n"))
 		}
 	}
 	if b.models {
@@ -136,9 +145,13 @@ func (b *bundle) readme() []byte {
 	if b.add != nil {
 		more.WriteString("| files | added by the author; check.sh verifies their checksums alone |\n")
 	}
+	joint := ""
+	if b.files["tables/"+jointName+".csv"] != nil {
+		joint = "| tables/" + jointName + " | comparison on all data sets with " + escapeMarkdown(b.baseline) + ", with means over all queries |\n"
+	}
 	what := fmt.Sprintf("%d runs with %d systems", len(b.manifest.Runs), systems)
 	if len(b.manifest.Runs) == 1 {
 		what = fmt.Sprintf("one run with %d systems", systems)
 	}
-	return fmt.Appendf(nil, bundleReadme, b.top(), what, options.String(), data.String(), strings.TrimSuffix(commands.String(), "\n"), more.String())
+	return fmt.Appendf(nil, bundleReadme, b.top(), what, options.String(), data.String(), strings.TrimSuffix(commands.String(), "\n"), joint, more.String())
 }

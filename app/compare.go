@@ -54,7 +54,7 @@ of the file or folder, or NAME=. A model needs no {data}. Every system needs res
 every data set. --compact prints such a table for one data set.
 
 For each measure, means have 95 % bootstrap intervals (BCa; Student's t below 10
-queries). Each pair has
+queries), cut off at the bounds of the measure. Each pair has
   95 %           interval of the differences that the randomization test does not reject
   t              two-sided paired t-test; with seeds, it includes their variance
   bootstrap      bootstrap-shift test; too optimistic below about 30 queries
@@ -200,7 +200,7 @@ func (f *compareFlags) compareAll(ctx context.Context, env *environment, systems
 	bar := env.startProgress("comparing", 0)
 	defer bar.finish()
 	for i, m := range measures {
-		config := stats.Config{Baseline: baseline, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed}
+		config := stats.Config{Range: measure.RangeOf(m), Baseline: baseline, Permutations: f.permutations, Resamples: f.resamples, Seed: f.seed}
 		whole := config
 		whole.Observe = func(done, total int) { bar.set(i*total+done, len(measures)*total) }
 		r, err := measure.CompareRuns(m, whole, mapped(c.systems, (*contestant).results)...)

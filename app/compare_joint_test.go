@@ -224,3 +224,36 @@ func TestNameOfData(t *testing.T) {
 		}
 	}
 }
+
+// Claim: compare warns of models of other data under a data set's name, with two fingerprints that "runs show"
+// prints for the data of either. It does not warn of the folds' own models, also with missing values.
+func TestCompareWarnsOfOtherData(t *testing.T) {
+	t.Chdir(t.TempDir())
+	prints := make(map[string]string) // by the name of the data and their role
+	for i, name := range []string{"one", "two"} {
+		mustCall(t, "data", "synth", "--queries", "9", "--docs", "6", "--relevant", "3", "--features", "4", "--seed", strconv.Itoa(i+1), "--out", name+".txt")
+		if name == "one" {
+			replaceIn(t, "one.txt", regexp.MustCompile(` 2:\S+`).FindString(mustRead(t, "one.txt")), " 2:nan")
+		}
+		mustCall(t, "data", "fold", name+".txt", "--folds", "3", "--out", name)
+		mustCall(t, "tune", "--quiet", "--method", "mle", "--grid", "C=1", "--missing", "zero", "--data", name, "--out", "runs/"+name)
+		var run struct {
+			Data []struct{ Role, Fingerprint string }
+		}
+		decode(t, mustCall(t, "runs", "show", strconv.Itoa(i+1), "--format", "json"), &run)
+		for _, d := range run.Data {
+			prints[name+" "+d.Role] = d.Fingerprint
+		}
+	}
+	args := []string{"--baseline", "a", "--permutations=20", "--resamples=20", "a=runs/{data}/mle", "b=runs/{data}/mle"}
+	code, _, said := call(append([]string{"compare", "--data", "one", "--data", "two"}, args...)...)
+	if code != exitDone || strings.Contains(said, "other data") {
+		t.Errorf("for the folds' own models, compare exits with %d and says\n%s", code, said)
+	}
+	want := "warning: runs/one/mle: no fold's model was trained on queries of another fold of two, as in cross-validation: the models are of other data. The model of Fold1 was trained on data with fingerprint " +
+		prints["one Fold1 train"] + ", and the test data of Fold1 here have fingerprint " + prints["two Fold1 test"]
+	code, _, said = call(append([]string{"compare", "--data", "one=two", "--compact"}, args...)...)
+	if code != exitDone || !strings.Contains(said, want) {
+		t.Errorf("compare exits with %d and says\n%s\nexpected %s", code, said, want)
+	}
+}

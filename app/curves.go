@@ -160,11 +160,29 @@ func (f *curvesFlags) mean(env *environment, name string, files []string) (meanC
 			}
 			// The interval of the mean is narrower than that of one more value by √(n + 1).
 			half := (next.Interval.High - next.Mean) / math.Sqrt(float64(len(values)+1))
-			p.Mean, p.CI = next.Mean, &[2]float64{next.Mean - half, next.Mean + half}
+			ci := stats.Interval{Low: next.Mean - half, High: next.Mean + half}.Within(f.rangeOf(runs))
+			p.Mean, p.CI = next.Mean, &[2]float64{ci.Low, ci.High}
 		}
 		c.Points = append(c.Points, p)
 	}
 	return c, nil
+}
+
+// rangeOf returns the range of the validation measure. A curve does not name it. It ends at 1 unless a value
+// is higher, as of DCG.
+func (f *curvesFlags) rangeOf(runs []page.Curve) stats.Interval {
+	if f.training {
+		return stats.Interval{}
+	}
+	of := stats.Interval{Low: 0, High: 1}
+	for _, run := range runs {
+		for i := range run.Points {
+			if v := f.valueOf(&run.Points[i]); v > 1 {
+				of.High = math.Inf(1)
+			}
+		}
+	}
+	return of
 }
 
 func (f *curvesFlags) valueOf(p *page.Point) float64 {

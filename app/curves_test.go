@@ -21,7 +21,8 @@ func writeCurveFile(t *testing.T, path string, validation ...float64) {
 }
 
 // Claim: the band of three runs is the mean ± t·s/√3, with the quantile of Student's t for 2 degrees of freedom from a
-// table, and a curve ends where the shortest run ends.
+// table, cut off at 0 and 1. A curve with values above 1 has no upper bound. A curve ends where the shortest run
+// ends.
 func TestCurveOfSeeds(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeCurveFile(t, "s1.curve", 0.1, 0.4, 0.5)
@@ -36,12 +37,21 @@ func TestCurveOfSeeds(t *testing.T) {
 	if len(curves) != 2 || curves[0].Runs != 3 || len(curves[0].Points) != 2 || len(curves[1].Points) != 3 || curves[1].Points[0].CI != nil {
 		t.Fatalf("found %+v", curves)
 	}
+	writeCurveFile(t, "dcg1.curve", 0.2, 0.4)
+	writeCurveFile(t, "dcg2.curve", 0.2, 0.5)
+	writeCurveFile(t, "dcg3.curve", 0.2, 1.5)
+	var unbounded []meanCurve
+	decode(t, mustCall(t, "curve", "dcg=dcg*.curve", "--out", "c.svg", "--format", "json"), &unbounded)
 	const t975 = 4.302653 // of 2 degrees of freedom
-	for i, want := range []struct{ mean, sd float64 }{{0.2, 0.1}, {0.6, math.Sqrt(0.07)}} {
-		p := curves[0].Points[i]
-		half := t975 * want.sd / math.Sqrt(3)
-		if math.Abs(p.Mean-want.mean) > 1e-9 || math.Abs(p.CI[0]-want.mean+half) > 1e-6 || math.Abs(p.CI[1]-want.mean-half) > 1e-6 {
-			t.Errorf("epoch %d: %v in %v, expected %v ± %v", p.Epoch, p.Mean, *p.CI, want.mean, half)
+	for _, want := range []struct {
+		p              meanPoint
+		mean, sd, high float64
+	}{
+		{curves[0].Points[0], 0.2, 0.1, 1}, {curves[0].Points[1], 0.6, math.Sqrt(0.07), 1}, {unbounded[0].Points[1], 0.8, math.Sqrt(0.37), math.Inf(1)},
+	} {
+		p, half := want.p, t975*want.sd/math.Sqrt(3)
+		if low, high := max(0, want.mean-half), min(want.high, want.mean+half); math.Abs(p.Mean-want.mean) > 1e-9 || math.Abs(p.CI[0]-low) > 1e-6 || math.Abs(p.CI[1]-high) > 1e-6 {
+			t.Errorf("epoch %d: %v in %v, expected %v in [%v, %v]", p.Epoch, p.Mean, *p.CI, want.mean, low, high)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"github.com/listwise/listwise/eval/measure"
-	"github.com/listwise/listwise/eval/slicing"
 	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/tune"
 )
@@ -42,22 +41,23 @@ func (c *comparison) detail(d *details, m measure.Measure, compared *stats.Compa
 			d.Values = append(d.Values, valuesJSON{m.Name(), s.name, k + 1, values})
 		}
 		if compared == nil {
-			one.Systems = append(one.Systems, stats.System{Mean: s.runs[0].result.Mean(m), Interval: stats.Unbounded})
+			mean := measure.Mean(mapped(s.runs, func(r run) float64 { return r.result.Mean(m) }))
+			one.Systems = append(one.Systems, stats.System{Mean: mean, Interval: stats.Unbounded})
 		}
 	}
 	d.Compared = append(d.Compared, c.measuredJSON(&one))
 }
 
-// ofFolds adds the values of systems with one run on each fold. results[i][k] is the result of system
-// i on fold k, and compared has the comparison of the systems by each measure, or nil.
-func (d *details) ofFolds(names, folds []string, results [][]*measure.Result, compared []*stats.Comparison) {
+// ofFolds adds the values of systems on each fold. results[i][r][k] is the result of run r of system i on
+// fold k, and compared has the comparison of the systems by each measure, or nil.
+func (d *details) ofFolds(names, folds []string, results [][][]*measure.Result, compared []*stats.Comparison) {
 	c := new(comparison)
 	for i, name := range names {
-		c.systems = append(c.systems, &contestant{name: name, runs: []run{{result: measure.Pool(results[i]...)}}})
+		c.systems = append(c.systems, &contestant{name: name, runs: mapped(results[i], func(folds []*measure.Result) run { return run{result: measure.Pool(folds...)} })})
 	}
 	if len(folds) > 1 {
 		for k, fold := range folds {
-			for range results[0][k].Queries() {
+			for range results[0][0][k].Queries() {
 				d.Folds = append(d.Folds, fold)
 			}
 		}
@@ -67,43 +67,42 @@ func (d *details) ofFolds(names, folds []string, results [][]*measure.Result, co
 	}
 }
 
-// ofTuning adds the results of tune.
-func (d *details) ofTuning(r *tune.Result, seed uint64) error {
+// ofTuning adds the results of tune, one for each random seed.
+func (d *details) ofTuning(tuned []*tune.Result, seed uint64) error {
 	var names []string
-	var results [][]*measure.Result
-	for i := range r.Rows {
-		names = append(names, r.Rows[i].Entry.Name)
-		results = append(results, mapped(r.Rows[i].Folds, func(f tune.FoldResult) *measure.Result { return f.Test }))
+	results := make([][][]*measure.Result, len(tuned[0].Rows))
+	pooled := make([][]*measure.Result, len(tuned[0].Rows))
+	for i := range tuned[0].Rows {
+		names = append(names, tuned[0].Rows[i].Entry.Name)
+		for _, r := range tuned {
+			results[i] = append(results[i], mapped(r.Rows[i].Folds, func(f tune.FoldResult) *measure.Result { return f.Test }))
+			all, err := r.Rows[i].Pooled()
+			if err != nil {
+				return err
+			}
+			pooled[i] = append(pooled[i], all)
+		}
 	}
-	first, err := r.Rows[0].Pooled()
-	if err != nil {
-		return err
-	}
+	first := pooled[0][0]
 	compared := make([]*stats.Comparison, len(first.Measures()))
 	for i, m := range first.Measures() {
-		config := stats.Config{Baseline: -1, Permutations: summaryPermutations, Resamples: summaryResamples, Seed: seed}
-		switch {
-		case first.Counted(m) < 2:
-		case len(r.Rows) == 1:
-			compared[i], err = single(first, m, config)
-		default:
-			compared[i], err = r.Compare(m, config)
+		if first.Counted(m) < 2 {
+			continue
 		}
+		systems := pooled
+		if len(systems) == 1 {
+			systems = [][]*measure.Result{pooled[0], pooled[0]} // for its interval
+		}
+		var err error
+		compared[i], err = measure.CompareRuns(m, stats.Config{Baseline: -1, Permutations: summaryPermutations, Resamples: summaryResamples, Seed: seed}, systems...)
 		if err != nil {
 			return err
 		}
+		if len(pooled) == 1 {
+			compared[i].Systems, compared[i].Pairs = compared[i].Systems[:1], nil
+		}
 	}
-	folds := mapped(r.Rows[0].Folds, func(f tune.FoldResult) string { return f.Fold })
+	folds := mapped(tuned[0].Rows[0].Folds, func(f tune.FoldResult) string { return f.Fold })
 	d.ofFolds(names, folds, results, compared)
 	return nil
-}
-
-// single returns the mean of one system with its interval, and no pairs.
-func single(r *measure.Result, m measure.Measure, config stats.Config) (*stats.Comparison, error) {
-	whole := slicing.Slice{Queries: make([]int, len(r.Queries()))}
-	for q := range whole.Queries {
-		whole.Queries[q] = q
-	}
-	mean, err := whole.Of(r.PerQuery(m), r.Weights(), config)
-	return &stats.Comparison{Queries: mean.Counted, Systems: []stats.System{{Mean: mean.Mean, Interval: mean.Interval}}}, err
 }

@@ -27,8 +27,10 @@ type evalFlags struct {
 	perQuery string
 }
 
-func newEvalCommand(env *environment) *cobra.Command {
-	var f evalFlags
+func newEvalCommand(env *environment) *cobra.Command { return new(evalFlags).command(env) }
+
+// command returns the command, whose flags it adds to f.
+func (f *evalFlags) command(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "eval --data FILE (--model M | --scores FILE)",
 		Short: "Evaluate a model or a file of scores on judged queries",
@@ -139,19 +141,11 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 	if f.isOne() || f.parts != "" {
 		return f.runShard(ctx, env)
 	}
-	convention, measures, ties, err := f.parse()
-	if err != nil {
-		return err
-	}
-	read, err := f.read(ctx, env)
+	read, convention, measures, ties, err := f.open(ctx, env)
 	if err != nil {
 		return err
 	}
 	test, system := read[0].Test, read[0].Systems[0]
-	if convention, measures, err = f.settle(env, convention, measures, []string{f.model}, read); err != nil {
-		return err
-	}
-	ties = f.tiesOf(ties, read)
 	rec := f.begin(env, func() *runs.Run { return f.recorded(test, system.Model, convention, measures) })
 	var out report
 	err = env.during("measuring "+f.data, func() error {
@@ -179,6 +173,19 @@ func (f *evalFlags) run(ctx context.Context, env *environment) error {
 		return nil
 	})
 	return rec.conclude(out, err)
+}
+
+// open reads the data and the scores. It returns the convention, the measures and the order of equal
+// scores for these data.
+func (f *evalFlags) open(ctx context.Context, env *environment) (read []ensemble.Division, c measure.Convention, list []measure.Measure, ties measure.TiePolicy, err error) {
+	if c, list, ties, err = f.parse(); err != nil {
+		return nil, c, nil, 0, err
+	}
+	if read, err = f.read(ctx, env); err != nil {
+		return nil, c, nil, 0, err
+	}
+	c, list, err = f.settle(env, c, list, []string{f.model}, read)
+	return read, c, list, f.tiesOf(ties, read), err
 }
 
 func (f *evalFlags) read(ctx context.Context, env *environment) ([]ensemble.Division, error) {

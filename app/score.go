@@ -253,7 +253,7 @@ func (s *scoring) withRoom(ctx context.Context, env *environment, path string, d
 }
 
 // check compares the data with the systems that scored them. It returns an error if an option
-// contradicts a model, and warns if a model was trained on the queries.
+// contradicts a model, and warns if a model was trained on the queries, or on the folds of other data.
 func (s *scoring) check(env *environment, data string, paths []string, divisions []ensemble.Division) error {
 	missing, filled := 0, 0
 	for k := range divisions {
@@ -278,6 +278,7 @@ func (s *scoring) check(env *environment, data string, paths []string, divisions
 			s.warnOfNoRule(env, path)
 		}
 		warnOfSeen(env, data, path, i, divisions)
+		warnOfOtherData(env, data, path, i, divisions)
 	}
 	if missing > 0 && len(policies) > 0 {
 		env.note("note: %s: %d missing values (nan or NULL) treated as in training: %s", data, missing, strings.Join(slices.Sorted(maps.Keys(policies)), ", "))

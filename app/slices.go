@@ -82,7 +82,7 @@ func (s *slicer) of(sets []*dataset.Dataset, c measure.Convention, names []strin
 			own := make([]slicedOfSlice, len(d.Slices))
 			for k := range d.Slices {
 				for _, m := range all.measures {
-					mean, err := d.Slices[k].Of(r.PerQuery(m), r.Weights(), stats.Config{Seed: 1})
+					mean, err := d.Slices[k].Of(r.PerQuery(m), r.Weights(), stats.Config{Range: measure.RangeOf(m), Seed: 1})
 					if err != nil {
 						return nil, fmt.Errorf("%s %s: %w", d.By, d.Slices[k].Name, err)
 					}

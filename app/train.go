@@ -105,8 +105,10 @@ type trainFlags struct {
 	checkpoint  string
 }
 
-func newTrainCommand(env *environment) *cobra.Command {
-	var f trainFlags
+func newTrainCommand(env *environment) *cobra.Command { return new(trainFlags).command(env) }
+
+// command returns the command, whose flags it adds to f.
+func (f *trainFlags) command(env *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train [--method M | --clicks PAGES] --train FILE --model OUT",
 		Short: "Train a ranking function and write a model file",

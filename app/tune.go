@@ -299,8 +299,8 @@ func (f *tuneFlags) choose(ctx context.Context, env *environment, configs []tune
 	rec.wrote(path, curve)
 	recordTuning(rec, configs, results)
 	out.slices, out.sliceIn = sliced, foldRow(len(out.columns))
-	if env.details != nil && f.repeats == nil {
-		return out, env.details.ofTuning(results[0], config.Seed)
+	if env.details != nil {
+		return out, env.details.ofTuning(results, config.Seed)
 	}
 	return out, nil
 }

@@ -79,6 +79,36 @@ func warnOfSeen(env *environment, data, path string, i int, divisions []ensemble
 	}
 }
 
+// warnOfOtherData warns if the models of system i of the divisions are of other data: no fold's model was
+// trained on test queries of another fold. Cross-validation trains on these.
+func warnOfOtherData(env *environment, data, path string, i int, divisions []ensemble.Division) {
+	const enough = 20 // queries of large data, of which models know a sample
+	known, all := 0, 0
+	for k := range divisions {
+		m := divisions[k].Systems[i].Model
+		if m == nil {
+			return
+		}
+		for j := range divisions {
+			if j == k {
+				continue
+			}
+			common, n := seenBy(m, divisions[j].Test)
+			if common > 0 {
+				return
+			}
+			known, all = known+n, all+len(divisions[j].Test.Queries)
+		}
+	}
+	if known == 0 || known < min(enough, all) {
+		return
+	}
+	first := &divisions[0]
+	env.note("warning: %s: no fold's model was trained on queries of another fold of %s, as in cross-validation: the models are of other data. "+
+		"The model of %s was trained on data with fingerprint %s, and the test data of %[3]s here have fingerprint %[5]s (\"listwise runs show\" prints both for a run)",
+		path, data, first.Name, first.Systems[i].Model.Members()[0].Training.Fingerprint, first.Test.Fingerprint())
+}
+
 // seenBy returns the number of queries of d on which a model was trained, and the number of queries
 // for which this is known. For a fusion, the member with the most such queries counts.
 func seenBy(m *model.Model, d *dataset.Dataset) (common, known int) {
@@ -95,7 +125,7 @@ func seenBy(m *model.Model, d *dataset.Dataset) (common, known int) {
 		if err != nil {
 			continue
 		}
-		if c, n := member.Training.Seen.Common(data, columns); c > common {
+		if c, n := member.Training.Seen.Common(data, columns); c > common || known == 0 {
 			common, known = c, n
 		}
 	}

@@ -111,7 +111,7 @@ func (in *input) compare(i int) (*stats.Comparison, error) {
 		return nil, nil
 	}
 	return stats.CompareRuns(runs, stats.Config{
-		Weights: in.countedWeights(in.values[i][0]), Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
+		Range: measure.RangeOf(in.Measures[i]), Weights: in.countedWeights(in.values[i][0]), Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
 		Observe: func(done, total int) { in.observe("comparing", i*total+done, len(in.Measures)*total) },
 	})
 }
@@ -341,7 +341,7 @@ func (r *Report) slice(in *input) error {
 	for m, by := range in.Measures {
 		in.observe("comparing slices", m, len(in.Measures))
 		compared, err := slicing.Compare(in.runs[m], in.weights, in.Slices, stats.Config{
-			Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
+			Range: measure.RangeOf(by), Baseline: in.Baseline, Permutations: in.Permutations, Resamples: in.Resamples, Seed: in.Seed,
 		})
 		if err != nil {
 			return fmt.Errorf("measure %s: %w", by.Name(), err)

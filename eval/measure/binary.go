@@ -1,5 +1,7 @@
 package measure
 
+import "github.com/listwise/listwise/eval/stats"
+
 // base is the common part of all measures.
 type base struct {
 	name, family string
@@ -40,6 +42,25 @@ func CutoffOf(m Measure) int {
 func CountingRanks(m Measure, n int) int { return cutoff(CutoffOf(m), n) }
 
 func (b base) described() base { return b }
+
+// RangeOf returns the range of a measure's values: 0 to 1, or from 0 on for DCG. For a [Column] it is the
+// range of the measure of this name. For a measure of another package it is the zero Interval.
+func RangeOf(m Measure) stats.Interval {
+	if c, ok := m.(Column); ok {
+		named, err := Parse(c.Name(), Standard, Options{})
+		if err != nil {
+			return stats.Interval{}
+		}
+		m = named
+	}
+	if b, ok := m.(interface{ values() stats.Interval }); ok {
+		return b.values()
+	}
+	return stats.Interval{}
+}
+
+// values returns the range of values. A measure with another range has a method of its own.
+func (b base) values() stats.Interval { return stats.Interval{Low: 0, High: 1} }
 
 // under returns the measure with another convention.
 func (b base) under(c Convention) Measure { return reparsed(b.name, c, Options{}) }

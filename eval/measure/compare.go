@@ -20,7 +20,8 @@ func Compare(m Measure, c stats.Config, systems ...*Result) (*stats.Comparison, 
 
 // CompareRuns compares systems by a measure on the queries that count, as [stats.CompareRuns] does.
 // systems[i] contains the results of the runs of system i. The results of several folds are compared
-// after [Pool]. The queries are weighted by their weights; c.Weights must be nil.
+// after [Pool]. The queries are weighted by their weights; c.Weights must be nil. If c.Range is zero, it
+// is [RangeOf] the measure.
 //
 // CompareRuns returns an error if the results are not of the same queries in the same order, with the
 // same weights, tie policy and relevance threshold. It also returns an error if a query is in a result
@@ -30,6 +31,9 @@ func Compare(m Measure, c stats.Config, systems ...*Result) (*stats.Comparison, 
 func CompareRuns(m Measure, c stats.Config, systems ...[]*Result) (*stats.Comparison, error) {
 	if c.Weights != nil {
 		return nil, errors.New("found weights in the configuration, expected none: the results have the weights of their queries")
+	}
+	if c.Range == (stats.Interval{}) {
+		c.Range = RangeOf(m)
 	}
 	var first *Result
 	runs := make([][][]float64, len(systems))

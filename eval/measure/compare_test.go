@@ -161,8 +161,39 @@ func TestCompareRefuses(t *testing.T) {
 	}
 }
 
-// Claim: ReadCSV returns the ids, weights and values that WriteCSV got, with the same bits, for the
-// measures asked for in any order. Tie-neutral values are known only if ties are averaged.
+// Claim: intervals of means end at the bounds of the measure, for several runs and for few queries. Without
+// the bounds they would not. A measure of unknown range has none.
+func TestIntervalsEndAtTheRange(t *testing.T) {
+	files := []string{"query,map,own\n1,0.99,0.99\n2,0.9,0.9\n3,1,1\n4,0.4,0.4\n", "query,map,own\n1,1,1\n2,1,1\n3,0.8,0.8\n4,1,1\n"}
+	var runs []*measure.Result
+	for _, file := range files {
+		r, err := measure.ReadCSV(strings.NewReader(file), nil, measure.TiesInput)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, r)
+	}
+	compare := func(m measure.Column) *stats.Comparison {
+		c, err := measure.CompareRuns(m, quickConfig, runs, runs[:1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	bounded, free := compare("map"), compare("own")
+	for i, s := range free.Systems {
+		if want := (stats.Interval{Low: max(0, s.Interval.Low), High: 1}); s.Interval.High <= 1 || bounded.Systems[i].Interval != want {
+			t.Errorf("system %d has the interval %v, without bounds %v", i, bounded.Systems[i].Interval, s.Interval)
+		}
+	}
+	if a, b := free.Pairs[0], bounded.Pairs[0]; a.T != b.T || a.Randomization != b.Randomization || a.Bootstrap.P != b.Bootstrap.P {
+		t.Errorf("with bounds the tests give %v, without %v", b, a)
+	}
+}
+
+// Claim: ReadCSV returns the ids, weights and values that WriteCSV got, with the same bits. The measures
+// may be asked for in any order. If none are asked for, it returns all columns by their names. Tie-neutral
+// values are known only if ties are averaged.
 func TestReadCSVReadsWhatIsWritten(t *testing.T) {
 	for _, weighted := range []bool{false, true} {
 		for _, ties := range []measure.TiePolicy{measure.TiesInput, measure.TiesAverage} {
@@ -171,6 +202,7 @@ func TestReadCSVReadsWhatIsWritten(t *testing.T) {
 			if err := written.WriteCSV(&file); err != nil {
 				t.Fatal(err)
 			}
+			text := file.String()
 			ms := slices.Clone(written.Measures())
 			slices.Reverse(ms)
 			read, err := measure.ReadCSV(&file, ms, ties)
@@ -193,6 +225,19 @@ func TestReadCSVReadsWhatIsWritten(t *testing.T) {
 			}
 			if !slices.Equal(read.Queries(), written.Queries()) || !slices.Equal(read.Weights(), written.Weights()) || read.Ties() != ties {
 				t.Errorf("read %v with weights %v", read.Queries(), read.Weights())
+			}
+			all, err := measure.ReadCSV(strings.NewReader(text), nil, ties)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range all.Measures() {
+				want := written.Measures()[i]
+				if m != measure.Measure(measure.Column(want.Name())) || !slices.Equal(bits(all.PerQuery(m)), bits(written.PerQuery(want))) {
+					t.Errorf("column %d is %v with %v, want %s with %v", i, m, all.PerQuery(m), want.Name(), written.PerQuery(want))
+				}
+			}
+			if len(all.Measures()) != len(written.Measures()) || !slices.Equal(all.Weights(), written.Weights()) {
+				t.Errorf("read the columns %v with weights %v", all.Measures(), all.Weights())
 			}
 		}
 	}

@@ -1,6 +1,11 @@
 package measure
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+
+	"github.com/listwise/listwise/eval/stats"
+)
 
 // dcg is discounted cumulative gain without normalisation,
 //
@@ -27,6 +32,9 @@ func (m dcg) checkGrade(highest float64) error {
 	}
 	return nil
 }
+
+// values returns the range of values for RangeOf.
+func (m dcg) values() stats.Interval { return stats.Interval{Low: 0, High: math.Inf(1)} }
 
 // Value implements Measure.
 func (m dcg) Value(ranked []float64) (float64, bool) {

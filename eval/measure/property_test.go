@@ -23,14 +23,15 @@ func drawMeasure(t *rapid.T) Averager {
 
 const slack = 1e-12
 
-// Claim: every measure but DCG lies between 0 and 1, and the ideal order has
-// the highest value of all, which is 1 for the normalised ones.
+// Claim: every measure lies in the range of RangeOf, which is 0 to 1 for all but DCG. The ideal order has the
+// highest value of all, which is 1 for the normalised ones.
 func TestBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, ranked := drawMeasure(t), drawGrades(t)
 		v, _ := m.Value(ranked)
-		if !(v >= 0) || v > 1+slack && !isDCG(m.Name()) {
-			t.Fatalf("%s = %v", m.Name(), v)
+		of := RangeOf(m)
+		if !(v >= of.Low) || v > of.High+slack || of.Low != 0 || (of.High == 1) == isDCG(m.Name()) || RangeOf(Column(m.Name())) != of {
+			t.Fatalf("%s = %v, with the range %v", m.Name(), v, of)
 		}
 		ideal := slices.Clone(ranked)
 		slices.Sort(ideal)

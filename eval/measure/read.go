@@ -11,10 +11,21 @@ import (
 	"strings"
 )
 
+// Column is a measure of which only the name is known, because another program computed its values.
+type Column string
+
+// Name implements Measure.
+func (c Column) Name() string { return string(c) }
+
+// Value implements Measure. A Column computes nothing, so ok is false.
+func (Column) Value([]float64) (value float64, ok bool) { return math.NaN(), false }
+
 // ReadCSV reads what [Result.WriteCSV] wrote, such as the files queries.csv of tune. It reads the
 // columns of the given measures by their names and ignores the columns of other measures. The file has
 // no conventions, thresholds and tie policy, so the caller states them: measures has the measures with
 // their thresholds, and ties is the policy of the values. The values have the same bits as before.
+//
+// If measures is nil, ReadCSV reads all columns. The measure of each is a [Column].
 //
 // The file has no tie-neutral values. TieNeutral returns NaN unless ties is TiesAverage, and TieStats
 // counts no pairs.
@@ -30,6 +41,9 @@ func ReadCSV(r io.Reader, measures []Measure, ties TiePolicy) (*Result, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if measures == nil {
+		measures = namedIn(header)
 	}
 	columns, weighted, err := columnsOf(header, measures)
 	if err != nil {
@@ -58,12 +72,28 @@ func ReadCSV(r io.Reader, measures []Measure, ties TiePolicy) (*Result, error) {
 	return result, nil
 }
 
+// hasWeights reports whether the second column has the weights of queries.
+func hasWeights(header []string) bool { return len(header) > 1 && header[1] == "weight" }
+
+// namedIn returns the measures that a header names.
+func namedIn(header []string) []Measure {
+	first := 1
+	if hasWeights(header) {
+		first = 2
+	}
+	measures := make([]Measure, len(header)-first)
+	for i, name := range header[first:] {
+		measures[i] = Column(strings.Clone(name))
+	}
+	return measures
+}
+
 // columnsOf returns the column of each measure, and whether the second column has weights.
 func columnsOf(header []string, measures []Measure) (columns []int, weighted bool, err error) {
 	if header[0] != "query" {
 		return nil, false, fmt.Errorf("found %q, expected the column query", header[0])
 	}
-	weighted = len(header) > 1 && header[1] == "weight"
+	weighted = hasWeights(header)
 	seen := make(map[string]bool)
 	for i, m := range measures {
 		switch {

@@ -25,7 +25,7 @@ func MeanOf(values []float64, c Config) (System, error) {
 	}
 	_, linear := weighted([][]float64{values}, c.Weights)
 	s := System{Mean: mean(linear[0])}
-	s.Interval = interval(linear[0], s.Mean, spread{}, resample(linear, &c)[0])
+	s.Interval = interval(linear[0], s.Mean, spread{}, resample(linear, &c)[0]).Within(c.Range)
 	return s, nil
 }
 

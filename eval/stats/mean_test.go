@@ -3,11 +3,44 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
 	"github.com/listwise/listwise/internal/testing/long"
 )
+
+// Claim: an interval of a mean ends at the range, and an interval of a difference at the range's length.
+func TestWithinRange(t *testing.T) {
+	values := [][]float64{{1, 1, 1, 1, 1, 1, 0.2}, {0, 0, 0, 0, 0, 0, 0.7}}
+	runs := [][][]float64{{values[0], {0.5, 0.6, 0.4, 0.5, 0.6, 0.5, 0.1}}, {values[1]}}
+	free, err := CompareRuns(runs, Config{Permutations: 100, Resamples: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut, err := CompareRuns(runs, Config{Permutations: 100, Resamples: 100, Range: Interval{0, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(c *Comparison) []Interval {
+		return []Interval{c.Systems[0].Interval, c.Systems[1].Interval, c.Pairs[0].Interval}
+	}
+	a, b := of(free), of(cut)
+	if a[0].High <= 1 || a[1].Low >= 0 || a[2].Low >= -1 && a[2].High <= 1 {
+		t.Fatalf("without a range, found %v, expected intervals beyond it", a)
+	}
+	want := []Interval{{max(0, a[0].Low), 1}, {0, a[1].High}, {max(-1, a[2].Low), min(1, a[2].High)}}
+	if !slices.Equal(b, want) {
+		t.Errorf("found %v, expected %v", b, want)
+	}
+	one, err := MeanOf(values[0], Config{Resamples: 100, Range: Interval{0, 1}})
+	if err != nil || one.Interval.High != 1 {
+		t.Errorf("MeanOf gives %v and the error %v, expected an interval that ends at 1", one.Interval, err)
+	}
+	if got := Unbounded.Within(Interval{0, 1}); got != Unbounded {
+		t.Errorf("the unbounded interval becomes %v", got)
+	}
+}
 
 // The interval of one system is the one that Compare finds for it from the same
 // samples.

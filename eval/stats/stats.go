@@ -47,6 +47,12 @@ type Config struct {
 	// weights are positive. nil means that all are 1.
 	Weights []float64
 
+	// Range is the range of the values, such as 0 to 1. An interval of a mean is cut off at its ends,
+	// and an interval of a difference at its length. No other mean is possible, so the interval
+	// contains the true mean as often as before (Newcombe 1998, Statistics in Medicine 17). The zero
+	// value sets no limit.
+	Range Interval
+
 	Baseline     int    // index of the system to compare all others with; −1: compare every pair
 	Permutations int    // number of random sign flips if there are more than ExactQueries queries; 0: DefaultPermutations
 	Resamples    int    // number of bootstrap samples; 0: DefaultResamples
@@ -198,7 +204,22 @@ func CompareRuns(runs [][][]float64, c Config) (*Comparison, error) {
 	r.randomize(scaled, shares(c.Weights), errors, &c)
 	r.bootstrap(linear, methods, errors, &c)
 	correctAll(r.Pairs)
+	for i := range r.Systems {
+		r.Systems[i].Interval = r.Systems[i].Interval.Within(c.Range)
+	}
+	for i := range r.Pairs {
+		length := c.Range.High - c.Range.Low
+		r.Pairs[i].Interval = r.Pairs[i].Interval.Within(Interval{-length, length})
+	}
 	return r, nil
+}
+
+// Within returns the part of an interval within a range. The zero range sets no limit.
+func (i Interval) Within(of Interval) Interval {
+	if of == (Interval{}) || i == Unbounded {
+		return i
+	}
+	return Interval{max(i.Low, of.Low), min(i.High, of.High)}
 }
 
 // averages returns the mean over a system's runs, for each system and query.

@@ -98,6 +98,26 @@ def test_tune_is_the_command(command, tmp_path):
     assert got.ranker.predict(X).shape == (len(y),)
 
 
+def test_tune_with_seeds_is_the_command(command, tmp_path):
+    letor(tmp_path / "d.txt", X, y, qid)
+    flags = ["--method", "listnet,mle", "--scorer", "listnet=net", "--grid", "hidden=2", "--grid", "epochs=3", "--grid", "C=1", "--measures", "map", "--folds", "2", "--data", "d.txt"]
+    want = json.loads(command("tune", "--no-record", *flags, "--seeds", "3,5", "--out", "out", "--format", "json", "-q"))
+    one = {"grid": {"hidden": [2], "epochs": [3], "C": [1]}, "folds": 2, "measures": "map"}
+    got = listwise.tune(["listnet", "mle"], X, y, qid=qid, scorer={"listnet": "net"}, seeds=[3, 5], **one)
+    assert got.data["methods"] == want["methods"] and got.data["seeds"] == [3, 5]
+    with pytest.raises(listwise.Error, match="ranker: found results of several seeds"):
+        got.ranker.predict(X)
+    means = {m["method"]: [s["measures"]["map"]["mean"] for s in m["seeds"]] for m in want["methods"]}
+    assert means["listnet"][0] != means["listnet"][1] and got.measures["listnet"]["map"] == pytest.approx(np.mean(means["listnet"]))
+    table = got.to_pandas()
+    assert table.groupby(["system", "run"]).size().to_dict() == {(system, run): 30 for system in ("listnet", "mle") for run in (1, 2)}
+    summary = got.results.summary().set_index("system")
+    for system in ("listnet", "mle"):
+        assert summary.loc[system, "mean"] == pytest.approx(table[table.system == system]["value"].mean())
+        alone = listwise.tune(system, X, y, qid=qid, scorer="net" if system == "listnet" else None, seeds=[3, 5], **one).results.summary().loc[0]
+        assert alone["mean"] == pytest.approx(summary.loc[system, "mean"]) and alone["low"] < alone["mean"] < alone["high"]
+
+
 def test_fuse(command, tmp_path, rankers):
     fused = listwise.fuse(list(rankers.values()), rule="combsum", scale="minmax")
     scores = [r.predict(X) for r in rankers.values()]

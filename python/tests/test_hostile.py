@@ -171,7 +171,7 @@ def calls(ranker):
             listwise.tune,
             {
                 "method": "regression", "X": X, "y": Y, **queries, "grid": {"C": [1]}, "folds": 2, "measure": None, "select": "map", "measures": "map", "scorer": None, "budget": None,
-                "search": "grid", "halving": False, "jobs": 1, "convention": "trec", "threshold": "auto", "normalize": "none", "views": "raw", "missing": "error", "seed": 1,
+                "search": "grid", "halving": False, "jobs": 1, "convention": "trec", "threshold": "auto", "normalize": "none", "views": "raw", "missing": "error", "seed": 1, "seeds": None,
             },
         ),
         "fuse": (listwise.fuse, {"systems": [Y, Y], **queries, "rule": "combsum", "scale": "minmax", "k": 60, "weights": None}),

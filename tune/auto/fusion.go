@@ -503,7 +503,7 @@ func (s *search) interval(values []float64) (stats.Interval, error) {
 	if len(counted[0]) < 2 {
 		return stats.Interval{Low: math.NaN(), High: math.NaN()}, nil
 	}
-	mean, err := stats.MeanOf(counted[0], stats.Config{Weights: weights, Resamples: 2000, Seed: s.config.Seed})
+	mean, err := stats.MeanOf(counted[0], stats.Config{Range: measure.RangeOf(s.pool.measure), Weights: weights, Resamples: 2000, Seed: s.config.Seed})
 	return mean.Interval, err
 }
 

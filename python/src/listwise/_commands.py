@@ -381,25 +381,32 @@ class Tuning:
 
     Attributes:
         data: all results, as ``listwise tune --format json`` prints them.
-        ranker: the best method and setting over all folds, trained on all data.
+        ranker: the best method and setting over all folds, trained on all data. With seeds there is
+            none, and reading it raises Error.
         measures: for each method, the mean of each measure on held-out queries; NaN if no query
-            counts. It is the mean over folds.
+            counts. It is the mean over folds, and over seeds.
         results: the :class:`Results` of all measures on the held-out queries, with the values of
             each query and fold. Their means are over all queries. The settings were chosen by the
             same queries, so the values are slightly too good, and small differences between
             methods with many settings and few are in doubt.
     """
 
-    def __init__(self, data: dict[str, Any], ranker: Ranker, details: dict[str, Any]) -> None:
-        self.data, self.ranker, self.results = data, ranker, Results(details)
+    def __init__(self, data: dict[str, Any], ranker: Ranker | None, details: dict[str, Any]) -> None:
+        self.data, self._ranker, self.results = data, ranker, Results(details)
         self.measures = {m["method"]: {k: defined(v["mean"]) for k, v in m["measures"].items()} for m in data["methods"]}
+
+    @property
+    def ranker(self) -> Ranker:
+        if self._ranker is None:
+            raise Error("ranker: found results of several seeds, expected those of one: tune with seed trains a ranker")
+        return self._ranker
 
     def to_pandas(self) -> Any:
         """A DataFrame with one row per query, method and measure: ``results.to_pandas()``."""
         return self.results.to_pandas()
 
     def __repr__(self) -> str:
-        return f"Tuning({self.ranker!r}: {self.measures})"
+        return f"Tuning({self._ranker!r}: {self.measures})"
 
 
 def tune(
@@ -425,6 +432,7 @@ def tune(
     views: str = "raw",
     missing: str = "error",
     seed: int = 1,
+    seeds: Sequence[int] | None = None,
 ) -> Tuning:
     """Try settings of methods on folds of the queries, and train the best on all data.
 
@@ -441,19 +449,28 @@ def tune(
         search: ``"grid"`` or ``"random"``.
         halving: try settings on a part of the training queries first.
         jobs: the number of parallel trainings; None: one per core.
+        seed: random seed.
+        seeds: random seeds; everything but the division into folds is repeated with each. The
+            means are over seeds, and the tests include their variance. No ranker is trained.
     """
     if not isinstance(grid, (Mapping, type(None))):
         raise Error(f"grid: found {shown(grid)}, expected a dict of lists of values")
     with _files() as files:
         out = os.path.join(files.folder, "out")
-        settings = _data(files, X, y, qid, group, None)[0] | {"no-record": "true", "refit": "true", "out": out}
+        settings = _data(files, X, y, qid, group, None)[0] | {"no-record": "true", "out": out}
         settings |= {"method": ",".join(words("method", method)), "folds": str(whole("folds", folds, 2, _MOST)), "measures": measure_list(measures)}
         texts_of = {"select": select, "normalize": normalize, "views": views, "missing": missing, "search": search, "convention": convention}
         kinds = scorer
         if isinstance(scorer, Mapping):
             kinds = ",".join(f"{word('scorer', m)}={word('scorer', kind)}" for m, kind in scorer.items()) or None
         settings |= {name: word(name, value) for name, value in (texts_of | {"measure": measure, "scorer": kinds}).items() if value is not None or name in texts_of}
-        settings |= {"seed": str(seed_of(seed))} | _judging(None, threshold)
+        settings |= _judging(None, threshold)
+        if seeds is None:
+            settings |= {"seed": str(seed_of(seed)), "refit": "true"}
+        elif seed_of(seed) != 1:
+            raise Error(f"seed {seed} and seeds: found both, expected one of them")
+        else:
+            settings["seeds"] = ",".join(str(whole("seeds", s, 0, 2**64 - 1)) for s in items("seeds", seeds))
         settings["grid"] = [
             f"{word('grid', name)}=" + ",".join(_grid_value(f"grid: {name}", v) for v in items(f"grid: {name}", values)) for name, values in (grid or {}).items()
         ]
@@ -465,6 +482,8 @@ def tune(
             settings["halving"] = "true"
         fields = files.call("tune", settings)
         data = fields["data"]
+        if seeds is not None:
+            return Tuning(data, None, fields["details"])
         ranker = Ranker.load(os.path.join(out, "model.json"))
         ranker.set_params(scorer=scorer.get(data["refit"]["method"]) if isinstance(scorer, Mapping) else scorer, threshold=threshold)
         return Tuning(data, ranker, fields["details"])
