@@ -326,7 +326,7 @@ func (c *Config) train(ctx context.Context, j *job) (*model.Model, error) {
 			Missing: c.Missing, Normalization: c.Normalization, Views: own.Views, Transforms: own.Transforms, Seed: own.Seed,
 			MaxBytes: maxBytes, Bindings: c.bindings, Workers: c.workers, Until: c.until, Observe: observe, EpochsAlone: true,
 		}
-		if c.until.IsZero() {
+		if c.session && c.until.IsZero() {
 			p.Shorter = func(trained func(rounds int) *model.Model) { j.shorter = trained }
 		}
 		if e.Method != nil {

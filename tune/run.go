@@ -79,6 +79,7 @@ type Config struct {
 
 	workers int       // cores of a training; 1, since the other cores run other trainings
 	until   time.Time // ends a training; the zero time means never
+	session bool      // a Session runs the trainings, which keeps [Trained.Shorter]
 
 	leader   *leader
 	sharing  *sharing

@@ -24,6 +24,7 @@ func Open(c Config) (*Session, error) {
 	if err := c.open(); err != nil {
 		return nil, err
 	}
+	c.session = true
 	for i := range c.Folds {
 		c.Folds[i].Train.Fingerprint() // the data set stores the result
 		c.Folds[i].Valid.Fingerprint()
