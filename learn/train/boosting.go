@@ -168,7 +168,7 @@ func (b *boosting) learn(ctx context.Context) (*Learned, error) {
 	if b.standings == nil {
 		return learned, nil
 	}
-	if of, ok := b.Booster.(*treeMean); ok && len(b.objectives) == b.course.rounds {
+	if of, ok := b.Booster.(*treeMean); ok && b.task.Shorter != nil && len(b.objectives) == b.course.rounds {
 		b.task.prefix = of.prefix(b.objectives)
 	}
 	// Score the validation data with the final model. Its sum may have another order than the sum of the rounds, and
