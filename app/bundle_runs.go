@@ -44,6 +44,8 @@ type bundleRun struct {
 	Evaluation   bundleEvaluation    `json:"evaluation"`
 	Fingerprints []bundleFingerprint `json:"fingerprints"` // of the data as they were read
 	Systems      []bundleSystem      `json:"systems"`
+
+	trained int64 // number of the run of train
 }
 
 // bundleEvaluation says how the values of queries were computed.
@@ -262,12 +264,13 @@ func (b *bundle) addFolder(ctx context.Context, dir string) error {
 // writerOf returns the number of the newest finished run of tune or auto that wrote values to the folder of
 // a system. It returns 0 if there is none.
 func writerOf(list []runs.Run, dir string) int64 {
-	at := absolute(dir)
+	at, name := placeOf(dir), filepath.Base(dir)
 	for i := range list {
 		kind := list[i].Kind
 		command := slices.Contains(list[i].Command, string(kind)) // not a program that calls tune.Run
 		if list[i].Status == runs.Finished && command && (kind == runs.Tune || kind == runs.Auto) && slices.ContainsFunc(list[i].Files, func(file string) bool {
-			return strings.HasSuffix(file, valuesEnding) && absolute(methodFolder(file)) == at
+			folder := methodFolder(file)
+			return strings.HasSuffix(file, valuesEnding) && filepath.Base(folder) == name && placeOf(folder).is(at)
 		}) {
 			return list[i].ID
 		}

@@ -413,6 +413,12 @@ func TestBundleRefuses(t *testing.T) {
 				mustCall(t, "eval", "--quiet", "--data", test, "--model", "m.json")
 			}
 		}, "m.json", "found evaluations on several data, runs 5, 4, expected the number of each to pack"},
+		{"a model with two evaluations on the same data", func(t *testing.T) {
+			mustCall(t, "train", "--quiet", "--method", "mle", "--train", "data one/Fold1/train.txt", "--model", "m.json")
+			for range 2 {
+				mustCall(t, "eval", "--quiet", "--data", "data one/Fold1/test.txt", "--model", "m.json")
+			}
+		}, "4 m.json", "m.json, run 5: found two evaluations of the model on the same data, expected one"},
 		{"a model that was trained again", func(t *testing.T) {
 			for _, method := range []string{"mle", "regression"} {
 				mustCall(t, "train", "--quiet", "--method", method, "--train", "data one/Fold1/train.txt", "--model", "m.json")
@@ -467,6 +473,11 @@ func TestBundleRefuses(t *testing.T) {
 			}
 		}, "runs/one", "found no recorded run of this folder that wrote mle, regression"},
 		{"the same twice", func(*testing.T) {}, "1 runs/one", "found the run twice"},
+		{"the same by a symbolic link", func(t *testing.T) {
+			if err := os.Symlink("runs/one", "link"); err != nil {
+				t.Skip(err)
+			}
+		}, "link runs/one", "runs/one, run 1: found the run twice"},
 		{"no results", func(*testing.T) {}, "runs", "found no folders with Foldk.queries.csv"},
 		{"no run", func(*testing.T) {}, "9", "no run 9"},
 		{"no baseline", func(*testing.T) {}, "1 --baseline bm25", `found no "bm25" in the table on data_one, which has mle, regression, expected it in every table`},

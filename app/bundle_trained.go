@@ -123,7 +123,12 @@ func (b *bundle) addTrained(ctx context.Context, env *environment, trained, r *r
 	name := bareName(m.Path)
 	run := b.newRun(name, trained)
 	run.addFingerprints(r.Data[:1])
-	run.Evaluation = test.evaluation
+	run.Evaluation, run.trained = test.evaluation, trained.ID
+	for _, other := range b.manifest.Runs {
+		if other.trained == run.trained && other.Evaluation == run.Evaluation && slices.Equal(other.Fingerprints, run.Fingerprints) {
+			return errors.New("found two evaluations of the model on the same data, expected one")
+		}
+	}
 	made := map[string]string{"model": "runs/" + run.Name + "/model.json", "curve": "runs/" + run.Name + "/curve", "per-query": "runs/" + run.Name + "/" + valuesOfEval}
 	evaluate, err := b.portable(run, test, made)
 	if err != nil {

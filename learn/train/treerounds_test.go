@@ -479,3 +479,24 @@ func TestShorterIsATraining(t *testing.T) {
 		}
 	}
 }
+
+// A training with validation data that finds no split returns a model without trees, with and without Shorter.
+func TestNoSplit(t *testing.T) {
+	for _, shorter := range []func(func(rounds int) *model.Model){nil, func(f func(rounds int) *model.Model) {
+		if f(1) != nil {
+			t.Error("got a model of one tree, expected none")
+		}
+	}} {
+		p := interruptible(t)
+		l := p.Learner.(Trees)
+		l.LeafDocuments = 1 << 20
+		p.Learner, p.Shorter = l, shorter
+		m, err := Run(context.Background(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Training.Iterations != 0 {
+			t.Errorf("got %d rounds, expected 0", m.Training.Iterations)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package tree
 import (
 	"slices"
 
-	"github.com/listwise/listwise/internal/block"
 	"github.com/listwise/listwise/internal/parallel"
 )
 
@@ -26,6 +25,14 @@ func (p place) code(c uint8) uint8 {
 		return 0
 	}
 	return c
+}
+
+// shared returns the code of the column for a code of the slot.
+func (p place) shared(c uint8) uint8 {
+	if c == 0 {
+		return 0
+	}
+	return c + p.shift
 }
 
 // bundle is a column that slots may share.
@@ -110,28 +117,48 @@ func (m *Matrix) marks(slot int) []uint64 {
 	return rows
 }
 
-// rearrange moves the codes of all slots to the given places.
+// rearrange moves the codes of all slots to the given places. It does so in place, because a second matrix may not fit
+// into memory. Each slot has a column of its own before. Its new column has at most its number, and the columns of
+// the slots are in ascending order where they first occur.
 func (m *Matrix) rearrange(places []place, columns, workers int) {
-	to := &Matrix{rows: m.rows, places: places, blocks: blocksFor(columns)}
-	to.words = block.NewWords(m.rows * to.blocks)
-	if m.columns != nil {
-		to.columns = block.NewBytes(m.rows * columns)
-	}
+	blocks := blocksFor(columns)
 	parallel.For(chunks(m.rows), workers, func(_, c int) {
-		for r := c * chunk; r < min(m.rows, (c+1)*chunk); r++ {
+		from, to := c*chunk, min(m.rows, (c+1)*chunk)
+		row := make([]uint64, blocks)
+		for r := from; r < to; r++ {
+			clear(row)
 			for slot, p := range places {
-				code := m.codeAt(slot, uint32(r))
-				if code != 0 {
-					code += p.shift
+				row[p.column/blockFeatures] |= uint64(p.shared(m.codeAt(slot, uint32(r)))) << (8 * (p.column % blockFeatures))
+			}
+			copy(m.words[from*m.blocks+(r-from)*blocks:], row)
+		}
+		if m.columns == nil {
+			return
+		}
+		next := 0
+		for slot, p := range places {
+			codes, column := m.columns[slot*m.rows:][from:to], m.columns[p.column*m.rows:][from:to]
+			if p.column == next { // the first slot of the column
+				next++
+				for i, code := range codes {
+					column[i] = p.shared(code)
 				}
-				to.words[r*to.blocks+p.column/blockFeatures] |= uint64(code) << (8 * (p.column % blockFeatures))
-				if to.columns != nil {
-					to.columns[p.column*m.rows+r] |= code
+			} else {
+				for i, code := range codes {
+					column[i] |= p.shared(code)
 				}
 			}
 		}
 	})
-	m.places, m.blocks, m.words, m.columns = to.places, to.blocks, to.words, to.columns
+	for c := 1; c < chunks(m.rows); c++ { // the rows of a chunk are now at its beginning
+		from, to := c*chunk, min(m.rows, (c+1)*chunk)
+		copy(m.words[from*blocks:to*blocks], m.words[from*m.blocks:])
+	}
+	m.words = m.words[:m.rows*blocks]
+	if m.columns != nil {
+		m.columns = m.columns[:m.rows*columns]
+	}
+	m.places, m.blocks = places, blocks
 }
 
 // sumsOf returns the sums over the documents of a leaf by code of a slot. h has the leaf's histograms, and total has the

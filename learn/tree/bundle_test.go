@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"testing"
 )
 
@@ -39,12 +40,42 @@ func oneHot(rows int) (x []float32, features int) {
 
 // separate gives every slot a column of its own.
 func (m *Matrix) separate() {
-	places := make([]place, len(m.slots))
+	places, blocks := make([]place, len(m.slots)), blocksFor(len(m.slots))
+	words, columns := make([]uint64, m.rows*blocks), make([]uint8, m.rows*len(m.slots))
 	for slot := range places {
 		places[slot] = place{slot, 0, alone}
+		for r := range m.rows {
+			code := m.codeAt(slot, uint32(r))
+			words[r*blocks+slot/blockFeatures] |= uint64(code) << (8 * (slot % blockFeatures))
+			columns[slot*m.rows+r] = code
+		}
 	}
-	m.rearrange(places, len(places), 1)
+	if m.columns == nil {
+		columns = nil
+	}
+	m.places, m.blocks, m.words, m.columns = places, blocks, words, columns
 	m.index()
+}
+
+// A matrix with bundles takes no more memory than the two bytes per code that a training counts, also while it is made.
+func TestBundlesTakeNoMemory(t *testing.T) {
+	const rows = 100_000
+	x, features := oneHot(rows)
+	bins, err := NewBins(x, features, BinOptions{Most: 63})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m := NewMatrix(x, bins, 1)
+	runtime.ReadMemStats(&after)
+	if m.blocks >= blocksFor(features) {
+		t.Fatal("the slots share no columns")
+	}
+	const marks = 0.125 // a bit for each row and bundle
+	if got, most := float64(after.TotalAlloc-before.TotalAlloc)/float64(rows*features), 2+marks+0.1; got > most {
+		t.Errorf("the matrix allocated %.2f bytes for each code, want at most %.2f", got, most)
+	}
 }
 
 // Slots that share columns give the same trees as slots with columns of their own.

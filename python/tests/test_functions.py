@@ -105,6 +105,7 @@ def test_tune_with_seeds_is_the_command(command, tmp_path):
     one = {"grid": {"hidden": [2], "epochs": [3], "C": [1]}, "folds": 2, "measures": "map"}
     got = listwise.tune(["listnet", "mle"], X, y, qid=qid, scorer={"listnet": "net"}, seeds=[3, 5], **one)
     assert got.data["methods"] == want["methods"] and got.data["seeds"] == [3, 5]
+    assert repr(got).startswith("Tuning(seeds [3, 5]: {'listnet': ")
     with pytest.raises(listwise.Error, match="ranker: found results of several seeds"):
         got.ranker.predict(X)
     means = {m["method"]: [s["measures"]["map"]["mean"] for s in m["seeds"]] for m in want["methods"]}

@@ -402,11 +402,12 @@ class Tuning:
         return self._ranker
 
     def to_pandas(self) -> Any:
-        """A DataFrame with one row per query, method and measure: ``results.to_pandas()``."""
+        """A DataFrame with one row per query, method, seed and measure: ``results.to_pandas()``."""
         return self.results.to_pandas()
 
     def __repr__(self) -> str:
-        return f"Tuning({self._ranker!r}: {self.measures})"
+        seeds = self.data.get("seeds")
+        return f"Tuning({self._ranker!r}: {self.measures})" if seeds is None else f"Tuning(seeds {seeds}: {self.measures})"
 
 
 def tune(
