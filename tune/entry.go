@@ -81,7 +81,8 @@ var _ Setting = method.Values{}
 // NewEntry returns an entry whose settings are all combinations of the values in the method's grids
 // for its default scorer. override has grids, by hyperparameter, that replace the method's. The
 // training measure is the default of the method, if it has one, under the zero
-// [measure.Convention].
+// [measure.Convention]. NewEntryOf chooses the kind of scorer, NewEntries takes every kind, and
+// NewRandomEntryOf draws settings.
 func NewEntry(m *method.Method, override map[string][]string) (Entry, error) {
 	return NewEntryOf(m, "", override)
 }

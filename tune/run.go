@@ -25,9 +25,9 @@ type Config struct {
 	// threshold for the data of all folds.
 	Select measure.Measure
 
-	Convention    measure.Convention    // of Select and Measures, for reports; the zero value means that of Select
+	Convention    measure.Convention    // name of the convention of Select and Measures, which reports print; the zero value means that of Select
 	Measures      []measure.Measure     // reported on test data; none means Select
-	Ties          measure.TiePolicy     // policy for ties in the test results
+	Ties          measure.TiePolicy     // policy for ties in the test results; the zero value is measure.TiesInput
 	Missing       dataset.Missing       // the rule by which the folds' missing values were replaced; stored in the models
 	Normalization dataset.Normalization // of the features of each query; the zero value means none
 	Views         dataset.Views         // views of the features, see train.Problem

@@ -39,7 +39,7 @@ func (s *Session) Config() Config { return s.c }
 // data. The value is 0 without validation data.
 type Trained struct {
 	Model      *model.Model // the trained model
-	Validation float64      // mean of Config.Select over the validation queries
+	Validation float64      // mean of Config.Select over the validation queries; 0 without validation data
 
 	// Curve has one line of JSON ([train.CurveLine]) for each epoch, round or sweep of the
 	// training. It is nil for a training without validation data or without such steps.
@@ -134,7 +134,7 @@ func (s *Session) train(ctx context.Context, j *job) (*Trained, error) {
 // Refitted returns a setting for training without validation data, given models that were trained
 // with the setting v and validation data. With the new setting, a training is as long as the
 // trainings of models were on average: the numbers in [model.Training.Refit] of the models are
-// averaged and rounded. If Refit is empty, Refitted returns v.
+// averaged and rounded. Refit is a length such as "trees=41". If it is empty, Refitted returns v.
 func Refitted(m *method.Method, v method.Values, models []*model.Model) (method.Values, error) {
 	set, sums, counts := v.Map(), make(map[string]float64), make(map[string]float64)
 	for _, trained := range models {

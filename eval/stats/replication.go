@@ -44,7 +44,7 @@ const lacking = 0.25
 
 // ReplicationConfig contains the settings of Replicate.
 type ReplicationConfig struct {
-	Draws int    // number of random grids; 0 means 1000
+	Draws int    // number of random grids, each without every fourth setting on average; 0 means 1000
 	Seed  uint64 // seed of the random grids
 
 	// Grid is the value of [Replication].Grid to assume for a method with a single setting, whose

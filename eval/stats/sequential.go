@@ -90,7 +90,7 @@ const SequenceFrom = 200
 //
 //	√(2(nρ²+1)/(n²ρ²) · log(√(nρ²+1)/α))    ρ² = (−2 log α + log(−2 log α + 1)) / planned
 //
-// It is tightest near n = planned.
+// planned is the sample size near which the sequence is tightest, usually the size at which the experiment ends.
 func MeanSequence(n, planned float64) float64 {
 	l := float64(-2 * elementary.Log(Alpha))
 	rho := (l + elementary.Log(l+1)) / planned // ρ²

@@ -2,7 +2,8 @@
 // computes paired tests, intervals, corrections for many comparisons and effect sizes.
 //
 // Start reading at [Compare], which computes all of these from a matrix with a value per system and
-// query. Every other file has one subject. A system is a ranking of the documents of all queries,
+// query. [CompareRuns] takes several runs of each system. For a single difference without tests of
+// many systems there are [Paired], and [Between] for several runs. Every other file has one subject. A system is a ranking of the documents of all queries,
 // and its value on a query is a measure such as NDCG. If a system is trained several times with
 // different random seeds, the training is called a method, and each result a run.
 //
