@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -228,15 +227,14 @@ func (t *Trial) slow() bool {
 	return 100*best >= 95*all
 }
 
-// hurried returns a copy of the hyperparameters set, with a learning rate of at least fastRate if t is slow. t may be
-// nil.
+// hurried returns a copy of the hyperparameters set, with the learning rate fastRate if t is slow. t may be nil.
 func (t *Trial) hurried(m *method.Method, set map[string]string) map[string]string {
 	set = maps.Clone(set)
 	if set == nil {
 		set = make(map[string]string)
 	}
 	known := slices.ContainsFunc(m.Hyperparameters, func(h method.Hyperparameter) bool { return h.Name == "rate" })
-	if rate, err := strconv.ParseFloat(set["rate"], 64); t.slow() && known && (err != nil || rate < 0.15) {
+	if t.slow() && known {
 		set["rate"] = fastRate
 	}
 	return set
