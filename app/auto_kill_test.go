@@ -54,7 +54,13 @@ func TestKilledAuto(t *testing.T) {
 				killed[autoProgress("out")]++
 			}
 		}
-		if d := cmp.Diff(want, autoFiles(t, "out")); d != "" {
+		got := autoFiles(t, "out")
+		for name := range got { // trees that were read from the journal are trained again without validation data, and recorded
+			if _, ok := want[name]; !ok && strings.HasPrefix(name, "journal/") {
+				delete(got, name)
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
 			t.Fatalf("the files differ:\n%s", d)
 		}
 	}

@@ -74,7 +74,7 @@ values must be those of the packed scores under one of the conventions.
 --check DIR computes the tables of an unpacked bundle again, for check.sh.`,
 		Example: `  listwise bundle tuned/ohsumed tuned/mq2008 --baseline mle --out paper.tar.gz
   listwise bundle 15 16 --add curve.svg --models --out paper.tar.gz
-  listwise bundle runs/seeds runs/auto ranknet.json --out paper.tar.gz
+  listwise bundle runs/repeated runs/auto ranknet.json --out paper.tar.gz
   listwise bundle runs/own --source main.go --data OHSUMED --out paper.tar.gz`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.require(cmd, args); err != nil {

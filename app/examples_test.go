@@ -206,6 +206,10 @@ func prepareExamples(t *testing.T) {
 	for _, set := range []string{"OHSUMED", "MQ2008"} { // runs 15 and 16
 		mustCall(t, "tune", "--method", "mle,regression", "--grid", "C=1", "--data", set, "--out", "tuned/"+strings.ToLower(set))
 	}
+	mustCall(t, "tune", "--method", "mle,regression", "--grid", "C=1", "--data", "OHSUMED", "--seeds", "1,2", "--out", "runs/repeated")
+	mustCall(t, "auto", "--data", "OHSUMED", "--trials", "2", "--out", "runs/auto")
+	mustCall(t, "train", "--method", "ranknet", "--train", "OHSUMED/Fold1/train.txt", "--model", "ranknet.json")
+	mustCall(t, "eval", "--data", "OHSUMED/Fold1/test.txt", "--model", "ranknet.json")
 	mustWrite(t, "curve.svg", "<svg/>")
 	ownResults(t, "OHSUMED", "runs/own")
 	mustWrite(t, "main.go", "package main\n\nfunc main() {}\n")
