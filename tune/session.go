@@ -133,7 +133,7 @@ func (s *Session) train(ctx context.Context, j *job) (*Trained, error) {
 
 // Refitted returns a setting for training without validation data, given models that were trained
 // with the setting v and validation data. With the new setting, a training is as long as the
-// trainings of models were on average: the numbers in [model.Training.Refit] of the models are
+// trainings of models were on average. The numbers in [model.Training.Refit] of the models are
 // averaged and rounded. Refit is a length such as "trees=41". If it is empty, Refitted returns v.
 func Refitted(m *method.Method, v method.Values, models []*model.Model) (method.Values, error) {
 	set, sums, counts := v.Map(), make(map[string]float64), make(map[string]float64)

@@ -47,7 +47,7 @@ type Trial struct {
 	LeftOut bool   // the trial is listed in Config.Without, or did not end in time
 
 	family    *family
-	trained   []*tune.Trained // one for each part; nil in Result.Ranked
+	trained   []*tune.Trained // one for each part; nil if no fusion can choose the trial
 	took      time.Duration   // sum of the times of the trainings
 	again     time.Duration   // sum of the times of the trainings that finish must repeat
 	deviation float64         // standard deviation of the scores on the validation data
@@ -368,6 +368,9 @@ func (s *search) do(ctx context.Context, trials []*Trial, until time.Time) (over
 		if t.Refused == "" && !t.LeftOut {
 			if err := s.conclude(t, trained[i]); err != nil {
 				return false, err
+			}
+			if s.Budget <= 0 {
+				continue // nothing asks for the times
 			}
 			for k := range t.Models { // none if the target cannot run them
 				m, _, err := s.shorter(t, k)
