@@ -246,11 +246,12 @@ def write(path: Path, d: Queries, x, grades, sparse):
             f.write(f"{grade:g} qid:{q + 1} {' '.join(cells)}\n")
 
 
-def make(folder: Path, name: str, draw: int):
-    generate, train, test, docs, about = MADE[name]
+def make(folder: Path, name: str, draw: int, queries=None):
+    """Makes a synthetic set. queries has other numbers of queries for training and testing than MADE."""
+    generate, *standard_queries, docs, about = MADE[name]
     number = list(MADE).index(name)
     folder.mkdir(parents=True, exist_ok=True)
-    for part, n in enumerate([train, test]):
+    for part, n in enumerate(queries or standard_queries):
         # The task has the same parameters in both parts and all draws.
         d = Queries(np.random.default_rng([number, draw, part]), n, docs, vary=name != "pairs")
         x, grades, latent = generate(np.random.default_rng(number), d)

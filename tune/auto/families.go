@@ -61,20 +61,20 @@ var (
 	symmetric = map[string]string{"growth": "symmetric", "leaves": "64", "feature_fraction": "0.5"}
 )
 
-// portfolio lists the first trials. They differ as much as possible. The fastest trials come first, so that a good
-// ranker exists early: least squares takes one pass over the data, and LambdaMART does not depend on the scales of
-// features.
+// portfolio lists the first trials. They differ as much as possible, and any prefix has a good ranker. LambdaMART is
+// second, since it does not depend on the scales of features. Then linear functions come before trees and networks:
+// they take a tenth of the time, and on thousands of sparse features they are also better.
 var portfolio = []planned{
 	{"regression", "linear", raw, nil},
 	{"lambdamart", "trees", raw, nil},
 	{"lambdarank", "linear", relative, nil},
+	{"lambdarank", "linear", raw, nil},
+	{"listnet", "linear", scaled, nil},
 	{"mart", "trees", raw, symmetric},
 	{"yetirank", "trees", raw, symmetric},
-	{"listnet", "linear", scaled, nil},
+	{"lambdarank", "net", scaled, nil},
 	{"lambdamart", "trees", relative, sampled},
 	{"convexloss", "trees", raw, sampled},
-	{"lambdarank", "net", scaled, nil},
-	{"lambdarank", "linear", raw, nil},
 	{"listnet", "trees", raw, symmetric},
 	{"boltzrank1", "trees", raw, sampled},
 }
