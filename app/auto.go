@@ -761,6 +761,11 @@ func (w *automatic) report() report {
 	for _, c := range r.Candidates {
 		out.notes = append(out.notes, candidateNote(&c))
 	}
+	expected := fmt.Sprintf("expected on other queries: %s %.4f", r.Tune.Select.Name(), r.Nested.Mean)
+	if i := r.Nested.Interval; i.Low <= i.High { // not NaN, the interval of a single query
+		expected += fmt.Sprintf(" (95 %% interval %.4f to %.4f)", i.Low, i.High)
+	}
+	out.notes = append(out.notes, expected)
 	if e := r.Exportable; e != nil {
 		out.notes = append(out.notes, fmt.Sprintf("for other systems (--for), %s: %.4f, %s relative to the model", e.Name, e.Mean, gain(e)))
 	}

@@ -406,7 +406,7 @@ func nonNegative(gram [][]float64, to []float64) []float64 {
 type Candidate struct {
 	Name     string
 	Mean     float64          // mean of the measure by nested validation
-	Interval stats.Interval   // 95 % confidence interval of Mean, for other queries
+	Interval stats.Interval   // 95 % confidence interval of Mean, for other queries and training queries
 	Members  int              // number of members of the fusion chosen on all validation queries
 	Weights  []float64        // weights of Result.Ranked, chosen on all validation queries
 	Scores   [][]float64      // for each part, scores of its validation data by nested validation
@@ -497,14 +497,23 @@ func (s *search) candidate(trials []*Trial, rc recipe) (c Candidate, err error) 
 	return c, s.measure(&c)
 }
 
-// interval returns the interval of the mean of values for other queries, NaN for fewer than two queries.
+// interval returns the interval of the mean of values for other queries, NaN for fewer than two queries. If several
+// parts validate, their means depend on each other, because their models share training data. So the bootstrap
+// interval is multiplied by √(1 + J·n₂/n₁), for J parts with n₁ training queries and n₂ validation queries each. The
+// source is Nadeau and Bengio, Inference for the Generalization Error, Machine Learning 52, 2003. The model of a single
+// part is deployed as it was measured, so its interval is not wider.
 func (s *search) interval(values []float64) (stats.Interval, error) {
 	counted, weights := s.pool.counted(s.pool.all(), values)
 	if len(counted[0]) < 2 {
 		return stats.Interval{Low: math.NaN(), High: math.NaN()}, nil
 	}
-	mean, err := stats.MeanOf(counted[0], stats.Config{Range: measure.RangeOf(s.pool.measure), Weights: weights, Resamples: 2000, Seed: s.config.Seed})
-	return mean.Interval, err
+	mean, err := stats.MeanOf(counted[0], stats.Config{Weights: weights, Resamples: 2000, Seed: s.config.Seed})
+	wider := 1.0
+	if parts := s.config.Folds; len(parts) > 1 {
+		wider = math.Sqrt(1 + float64(len(s.pool.queries))/float64(len(parts[0].Train.Queries)))
+	}
+	low, high := mean.Mean-mean.Interval.Low, mean.Interval.High-mean.Mean
+	return stats.Interval{Low: mean.Mean - float64(wider*low), High: mean.Mean + float64(wider*high)}.Within(measure.RangeOf(s.pool.measure)), err
 }
 
 // measure sets the fields of c that follow from c.scores: values, Mean, Interval and Scores.

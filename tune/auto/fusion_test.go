@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/listwise/listwise/eval/measure"
+	"github.com/listwise/listwise/eval/stats"
 	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/model"
 	"github.com/listwise/listwise/tune"
@@ -148,6 +149,43 @@ func TestNestedValidationIsUnbiased(t *testing.T) {
 	bias, deviation := meanAndError(nested)
 	if optimism, _ := meanAndError(naive); optimism < 0.02 || math.Abs(bias) > 4*deviation {
 		t.Errorf("the best is %.4f above the truth on validation data, and %.4f ± %.4f nested", optimism, bias, deviation)
+	}
+}
+
+// Claim: with five parts an interval is 1.5 times as wide as the bootstrap interval of the same values, √(1 + 5/4), and
+// with one part it is this interval. It ends at the bounds of the measure.
+func TestIntervalCountsSharedTrainingData(t *testing.T) {
+	for parts, wider := range map[int]float64{5: 1.5, 1: 1} {
+		c := tune.Config{Seed: 1, Select: measure.MustParse("ndcg@10", measure.Standard)}
+		for k := range parts {
+			c.Folds = append(c.Folds, tune.Fold{Train: generated(t, 80, 10), Valid: generated(t, 20, uint64(k))})
+		}
+		s := &search{run: &run{}, pool: newPool(&c, false), config: c}
+		rng := rand.New(rand.NewPCG(7, 8))
+		values := make([]float64, 20*parts)
+		for i := range values {
+			values[i] = rng.Float64()
+		}
+		got, err := s.interval(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := stats.MeanOf(values, stats.Config{Resamples: 2000, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, half := range [][2]float64{{want.Mean - got.Low, want.Mean - want.Interval.Low}, {got.High - want.Mean, want.Interval.High - want.Mean}} {
+			if math.Abs(half[0]-wider*half[1]) > 1e-12 {
+				t.Errorf("%d parts: half of the interval is %v, %v times the bootstrap's", parts, half[0], half[0]/half[1])
+			}
+		}
+		for i := range values {
+			values[i] = 1
+		}
+		values[0] = 0.5
+		if got, err = s.interval(values); err != nil || got.High != 1 {
+			t.Errorf("%d parts: the interval ends at %v, above all values of the measure", parts, got.High)
+		}
 	}
 }
 
