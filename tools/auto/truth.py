@@ -2,10 +2,11 @@
 
     python tools/auto/truth.py --listwise ./listwise --out R
 
-For each set and draw, auto learns from a few hundred queries. The deployed model is then measured on 5,000 other
-queries. The table has the number of runs whose 95 % interval in auto's own table contains this value, and the
-mean and the standard deviation of (auto's value − value on other queries) / standard error. They are 0 and 1 if
-auto's value is unbiased and the standard error is right. R/SET/auto/DRAW.json has a run; existing runs are not repeated.
+For each set and draw, auto learns from 200 queries. The deployed model is then measured on 5,000 other queries.
+The table has the number of runs whose 95 % interval contains this value. z is auto's value minus this value,
+divided by the interval's half width and multiplied by 1.96. If auto's value is unbiased, the mean of z is near 0.
+If the interval is neither too wide nor too narrow, its standard deviation is near 1. R/SET/auto/DRAW.json has a run:
+existing runs are not repeated.
 """
 
 import argparse
