@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -68,7 +69,8 @@ Test data measure the result. With several folds, the search is repeated for eac
 without its test data. The final model then learns from all queries of the folds. It is
 never trained on data of --test. Without test data, the results are those of nested
 validation: no model and no choice has seen the queries that it is measured on, except
-that a single part also ends the trainings early.
+that a single part also ends the trainings early. The last lines have the value to
+expect on other queries, with a 95 % interval.
 
 --for TARGET restricts the search to models that the target can express, and writes the
 export beside model.json. Targets are the formats of "listwise export".
@@ -762,7 +764,7 @@ func (w *automatic) report() report {
 		out.notes = append(out.notes, candidateNote(&c))
 	}
 	expected := fmt.Sprintf("expected on other queries: %s %.4f", r.Tune.Select.Name(), r.Nested.Mean)
-	if i := r.Nested.Interval; i.Low <= i.High { // not NaN, the interval of a single query
+	if i := r.Nested.Interval; i.High-i.Low < math.Inf(1) { // unknown for a single query, and for a few equal values
 		expected += fmt.Sprintf(" (95 %% interval %.4f to %.4f)", i.Low, i.High)
 	}
 	out.notes = append(out.notes, expected)

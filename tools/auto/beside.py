@@ -15,7 +15,7 @@ folds is a separate set, which trains on all queries except the test queries.
 Tables have the test NDCG@10 with exponential gains, and the difference between auto and each system. The 95 %
 intervals are over test queries, with values averaged over seeds. The last table is over all test queries, with
 Holm's correction. --defaults adds the methods at their defaults. R/CASE/SYSTEM/SEED.json has a run: the values by
-query, CPU and wall time, the choices, and results.json of auto. Existing runs are not repeated.
+query, CPU time, the choices, and wall time and results.json of auto. Existing runs are not repeated.
 """
 
 import argparse
@@ -154,7 +154,7 @@ def search(a, case, seed, program, limits):
     part = bench.division(len(train.sizes), FOLDS, seed)
     parts = [(train.of(part != k), train.of(part == k)) for k in range(FOLDS)]
     rng = np.random.default_rng([seed, list(bench.FIT).index(program)])
-    used, tried, best = 0.0, 0, {}
+    used, tried, best, spent = 0.0, 0, {}, {}
     while tried == 0 or used < max(budgets.values()):
         chosen = settings(program, rng, tried == 0)
         began = time.process_time()
@@ -164,11 +164,13 @@ def search(a, case, seed, program, limits):
         tried += 1
         for system, budget in budgets.items():
             # A first trial that takes longer than the budget is the system all the same.
-            if (used <= budget or tried == 1) and value > best.get(system, (-1,))[0]:
-                best[system] = value, chosen, models, tried, used
-    for system, (value, chosen, models, number, _) in best.items():
+            if used <= budget or tried == 1:
+                spent[system] = used, tried
+                if value > best.get(system, (-1,))[0]:
+                    best[system] = value, chosen, models, tried
+    for system, (value, chosen, models, number) in best.items():
         scores = np.mean([standardized(np.asarray(m(test.x), float), test.sizes) for m in models], axis=0)
-        run = {"values": bench.measure(a.listwise, case.test, scores), "cpu": used, "trials": tried, "best": number, "settings": chosen, "valid": value}
+        run = {"values": bench.measure(a.listwise, case.test, scores), "cpu": spent[system][0], "trials": spent[system][1], "best": number, "settings": chosen, "valid": value}
         bench.save(run_of(a, case, system, seed), run)
         told(case, system, seed, run)
 

@@ -1,4 +1,4 @@
-"""Checks whether the table of "listwise auto" tells the truth, on synthetic sets of sets.py.
+"""Checks the value that "listwise auto" expects on other queries, and its interval, on synthetic sets of sets.py.
 
     python tools/auto/truth.py --listwise ./listwise --out R
 
@@ -49,10 +49,10 @@ def main():
     for name, of in [*runs.items(), ("all", sum(runs.values(), []))]:
         inside, z = 0, []
         for run in of:
-            value, told = bench.mean(run["values"]), run["results"]["nested"]
-            low, high = told["ci"]
+            value, expected = bench.mean(run["values"]), run["results"]["nested"]
+            low, high = expected["ci"]
             inside += low <= value <= high
-            z.append((told["value"] - value) / ((high - low) / 2 / 1.96))
+            z.append((expected["value"] - value) / ((high - low) / 2 / 1.96))
         print(f"| {name} | {len(of)} | {inside} | {statistics.fmean(z):+.2f} | {statistics.stdev(z) if len(z) > 1 else float('nan'):.2f} |")
 
 

@@ -196,7 +196,7 @@ func TestRunWithinTime(t *testing.T) {
 }
 
 // Claim: on fresh queries the model is better than the best single feature by a wide margin. In nine of ten runs the
-// interval of the table holds their value.
+// interval of Nested contains their value.
 func TestTableTellsTheTruth(t *testing.T) {
 	runs, least, trials, queries := 1, 0, 6, 1000
 	if long.Enabled() {
@@ -223,7 +223,7 @@ func TestTableTellsTheTruth(t *testing.T) {
 		}
 	}
 	if within < least {
-		t.Errorf("the interval holds the value in %d of %d runs", within, runs)
+		t.Errorf("the interval contains the value in %d of %d runs", within, runs)
 	}
 }
 

@@ -63,7 +63,7 @@ var (
 
 // portfolio lists the first trials. They differ as much as possible, and any prefix has a good ranker. LambdaMART is
 // second, since it does not depend on the scales of features. Then linear functions come before trees and networks:
-// they take a tenth of the time, and on thousands of sparse features they are also better.
+// their trainings are short, and on thousands of sparse features they are also better.
 var portfolio = []planned{
 	{"regression", "linear", raw, nil},
 	{"lambdamart", "trees", raw, nil},

@@ -500,8 +500,8 @@ func (s *search) candidate(trials []*Trial, rc recipe) (c Candidate, err error) 
 // interval returns the interval of the mean of values for other queries, NaN for fewer than two queries. If several
 // parts validate, their means depend on each other, because their models share training data. So the bootstrap
 // interval is multiplied by √(1 + J·n₂/n₁), for J parts with n₁ training queries and n₂ validation queries each. The
-// source is Nadeau and Bengio, Inference for the Generalization Error, Machine Learning 52, 2003. The model of a single
-// part is deployed as it was measured, so its interval is not wider.
+// factor is that of Nadeau and Bengio (Inference for the Generalization Error, Machine Learning 52, 2003) for random
+// divisions, and a rule of thumb here. The model of a single part is deployed as it was measured: the factor is 1.
 func (s *search) interval(values []float64) (stats.Interval, error) {
 	counted, weights := s.pool.counted(s.pool.all(), values)
 	if len(counted[0]) < 2 {
