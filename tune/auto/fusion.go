@@ -406,7 +406,7 @@ func nonNegative(gram [][]float64, to []float64) []float64 {
 type Candidate struct {
 	Name     string
 	Mean     float64          // mean of the measure by nested validation
-	Interval stats.Interval   // 95 % confidence interval of Mean, for other queries and training queries
+	Interval stats.Interval   // 95 % interval of Mean for other queries, which allows for parts that share training data
 	Members  int              // number of members of the fusion chosen on all validation queries
 	Weights  []float64        // weights of Result.Ranked, chosen on all validation queries
 	Scores   [][]float64      // for each part, scores of its validation data by nested validation
