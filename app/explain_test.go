@@ -14,7 +14,7 @@ func prepareExplained(t *testing.T) {
 	mustCall(t, "data", "synth", "--queries", "8", "--docs", "10", "--relevant", "4", "--features", "5", "--out", "d.txt")
 	for name, args := range map[string]string{
 		"linear": "--method mle --normalize zscore", "trees": "--method lambdamart --set trees=5 --set leaf_documents=3", "stumps": "--method rankboost --set rounds=5",
-		"net": "--method ranknet --scorer net --set hidden=3 --set epochs=2", "pairnet": "--method boltzrank2 --set epochs=1", "random": "--method random",
+		"net": "--method ranknet --scorer net --set hidden=3 --set epochs=2", "fm": "--method listnet --scorer fm --set epochs=2", "pairnet": "--method boltzrank2 --set epochs=1", "random": "--method random",
 	} {
 		mustCall(t, append([]string{"train", "--no-record", "--train", "d.txt", "--model", name + ".json"}, strings.Fields(args)...)...)
 	}
@@ -26,7 +26,7 @@ func prepareExplained(t *testing.T) {
 // differences of a pair to the difference of their scores, to 1e-9.
 func TestExplainAddsUp(t *testing.T) {
 	prepareExplained(t)
-	for _, name := range []string{"linear", "trees", "stumps", "net", "sum", "ranks"} {
+	for _, name := range []string{"linear", "trees", "stumps", "net", "fm", "sum", "ranks"} {
 		scores := make(map[string]float64)
 		for line := range strings.Lines(mustCall(t, "score", "--model", name+".json", "--data", "d.txt", "--format", "jsonl")) {
 			var row struct {

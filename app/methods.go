@@ -42,7 +42,7 @@ func newMethodsCommand(env *environment) *cobra.Command {
 			return env.print(methodReport(m, of))
 		},
 	}
-	cmd.Flags().StringVar(&kind, "scorer", "", "`kind` of scorer: linear, net, trees or pairnet (default: the method's)")
+	cmd.Flags().StringVar(&kind, "scorer", "", "`kind` of scorer: linear, fm, net, trees or pairnet (default: the method's)")
 	return cmd
 }
 
@@ -64,6 +64,7 @@ type hyperparameterJSON struct {
 	Range   string   `json:"range"`
 	Grid    []string `json:"grid,omitempty"`
 	Network []string `json:"network_grid,omitempty"`
+	FM      []string `json:"fm_grid,omitempty"`
 	Doc     string   `json:"doc"`
 }
 
@@ -86,7 +87,7 @@ func methodList() report {
 func describe(m *method.Method) methodJSON {
 	j := methodJSON{Name: m.Name, Title: m.Title, Summary: m.Summary, Source: m.Source, UsesMeasure: m.UsesMeasure, Scorers: m.Scorers(), Weights: weightsTaken(m)}
 	for _, h := range m.Hyperparameters {
-		j.Hyperparameters = append(j.Hyperparameters, hyperparameterJSON{h.Name, h.Default, h.Range(), h.Grid, h.NetworkGrid, h.Doc})
+		j.Hyperparameters = append(j.Hyperparameters, hyperparameterJSON{h.Name, h.Default, h.Range(), h.Grid, h.NetworkGrid, h.FMGrid, h.Doc})
 	}
 	return j
 }
@@ -127,7 +128,10 @@ func weightsTaken(m *method.Method) []string {
 func gridText(h *method.Hyperparameter) string {
 	text := strings.Join(h.Grid, ",")
 	if h.NetworkGrid != nil {
-		text = strings.TrimSpace(text + " net: " + strings.Join(h.NetworkGrid, ","))
+		text += " net: " + strings.Join(h.NetworkGrid, ",")
 	}
-	return text
+	if h.FMGrid != nil {
+		text += " fm: " + strings.Join(h.FMGrid, ",")
+	}
+	return strings.TrimSpace(text)
 }

@@ -36,7 +36,7 @@ func (l *learning) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&l.measure, "measure", "", "`measure` to optimize, such as ndcg@10 (default: the method's own)")
 	f.StringVar(&l.views, "views", "raw", "feature `views`: raw, rank or zscore, separated by commas")
-	f.StringVar(&l.scorer, "scorer", "", "`kind` of scorer: linear, net, trees or pairnet (default: the method's)")
+	f.StringVar(&l.scorer, "scorer", "", "`kind` of scorer: linear, fm, net, trees or pairnet (default: the method's)")
 	l.addData(cmd)
 }
 
@@ -121,7 +121,8 @@ share of the queries, chosen by a hash of their ids. The same ids give the same
 sample, and a smaller share is a subset of a larger one. --min-features is for sparse
 data: features above the highest index of the file are 0.
 
-Scorers: linear, net (one hidden layer; see the hyperparameters hidden and
+Scorers: linear, fm (factorization machine, which also learns weights for products of
+two features; see factors, and set C to about 2), net (one hidden layer; see hidden and
 activation), trees (boosted trees; see "listwise methods M --scorer trees") and
 pairnet (only for boltzrank2).
 

@@ -34,7 +34,7 @@ type space struct {
 // documents.
 func (m *Model) oneByOne() bool {
 	switch m.Scorer.(type) {
-	case scorer.Linear, scorer.Network, *scorer.Layers, scorer.Random, *scorer.Stumps, *scorer.Trees, *scorer.TreeClasses:
+	case scorer.Linear, scorer.FM, scorer.Network, *scorer.Layers, scorer.Random, *scorer.Stumps, *scorer.Trees, *scorer.TreeClasses:
 		return true
 	}
 	return false

@@ -227,8 +227,8 @@ func TestGradientMethodErrors(t *testing.T) {
 	}{
 		{"lambdarank", quick(t, lookup(t, "lambdarank"), "", "optimizer", "lbfgs"), "lambdarank: optimizer=lbfgs: the λ of lambdarank are not the gradient of its value"},
 		{"lambdaloss", quick(t, lookup(t, "lambdaloss"), networkScorer, "optimizer", "lbfgs"), "lambdaloss: optimizer=lbfgs: the λ of lambdaloss"},
-		{"ranknet", quick(t, lookup(t, "ranknet"), "pairnet"), `ranknet: found the scorer "pairnet", expected linear, net, trees`},
-		{"boltzrank2", quick(t, lookup(t, "boltzrank2"), "tree"), `boltzrank2: found the scorer "tree", expected pairnet, linear, net`},
+		{"ranknet", quick(t, lookup(t, "ranknet"), "pairnet"), `ranknet: found the scorer "pairnet", expected linear, fm, net, trees`},
+		{"boltzrank2", quick(t, lookup(t, "boltzrank2"), "tree"), `boltzrank2: found the scorer "tree", expected pairnet, linear, fm, net`},
 		{"listnet", quick(t, lookup(t, "listnet"), "", "top", "4"), `listnet: query "1": `},
 		{"lambdarank", quick(t, lookup(t, "lambdarank"), "", "lambda", "step", "sigma", "2"), `lambdarank: query "1": sigma 2: the lambda function step has no slope`},
 		{"ranknet", wide, "ranknet: found 8 features in the validation data, expected at most the training data's 1"},

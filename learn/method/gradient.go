@@ -15,7 +15,7 @@ func gradientMethod(m Method, c Hyperparameter, rates []string, newLoss func(p *
 	if !m.pairs {
 		m.onTrees = treeMethod(m, newLoss)
 	}
-	m.Hyperparameters = slices.Concat([]Hyperparameter{c}, m.Hyperparameters, descentParameters(rates), lbfgsParameters(), networkParameters())
+	m.Hyperparameters = slices.Concat([]Hyperparameter{c}, m.Hyperparameters, descentParameters(rates), lbfgsParameters(), scorerParameters())
 	if m.pairs {
 		m.Hyperparameters = append(m.Hyperparameters, pairHidden)
 	}
@@ -29,8 +29,9 @@ func gradientMethod(m Method, c Hyperparameter, rates []string, newLoss func(p *
 	return m.forNetworks()
 }
 
-// forNetworks sets the grids for networks. Their epoch is chosen on validation data, so the penalty matters less, and
-// the rate more, than at the minimum of the objective.
+// forNetworks sets the grids for networks and factorization machines. The epoch of a network is chosen on validation
+// data, so the penalty matters less, and the rate more, than at the minimum of the objective. A factorization machine
+// overfits in any epoch without a strong penalty.
 func (m *Method) forNetworks() *Method {
 	for name, grid := range map[string][]string{"C": {"10", "1000"}, "rate": {"0.001", "0.003"}} {
 		h, err := m.hyperparameter(name)
@@ -40,6 +41,7 @@ func (m *Method) forNetworks() *Method {
 		if name != "C" || h.Grid != nil {
 			h.NetworkGrid = grid
 		}
+		h.FMGrid = map[string][]string{"C": {"0.5", "2", "8"}, "rate": {"0.003", "0.01"}}[name]
 	}
 	return m
 }

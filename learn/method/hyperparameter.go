@@ -45,8 +45,8 @@ type Hyperparameter struct {
 	// Auto reports whether a number may also be "auto". Train replaces auto by the value that fits the data.
 	Auto bool
 
-	// NetworkGrid replaces Grid for networks, unless it is nil.
-	NetworkGrid []string
+	// NetworkGrid and FMGrid replace Grid for networks and for factorization machines, unless they are nil.
+	NetworkGrid, FMGrid []string
 
 	notOnTrees bool // a hyperparameter of a loss that has no effect on trees
 }
@@ -340,6 +340,9 @@ func (m *Method) GridOf(kind string, override map[string][]string) ([]map[string
 func (h *Hyperparameter) gridOf(kind string) []string {
 	if h.NetworkGrid != nil && (kind == networkScorer || kind == pairScorer) {
 		return h.NetworkGrid
+	}
+	if h.FMGrid != nil && kind == fmScorer {
+		return h.FMGrid
 	}
 	return h.Grid
 }

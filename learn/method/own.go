@@ -9,7 +9,7 @@ import (
 	"github.com/listwise/listwise/learn/train"
 )
 
-// Gradient returns a method with the caller's own loss. Its scorers are linear, net and trees. Their learners, and the
+// Gradient returns a method with the caller's own loss. Its scorers are linear, fm, net and trees. Their learners, and the
 // hyperparameters with their defaults and grids, are the catalogue's. The method can be used in [Method.Train] and in
 // packages tune and auto. [Lookup] does not find it.
 //

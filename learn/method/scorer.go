@@ -11,6 +11,7 @@ import (
 // Kinds of scorers, by their names in model files.
 const (
 	linearScorer  = "linear"
+	fmScorer      = "fm"
 	networkScorer = "net"
 	pairScorer    = "pairnet"
 	stumpScorer   = "stumps"
@@ -32,6 +33,7 @@ type architecture struct {
 // here.
 var architectures = []architecture{
 	{kind: linearScorer, of: func(Values) (train.Architecture, error) { return train.Linear, nil }},
+	{kind: fmScorer, of: func(v Values) (train.Architecture, error) { return train.FM(v.Int("factors")), nil }},
 	{kind: networkScorer, of: network},
 	{kind: pairScorer, of: pairNetwork, pairs: true},
 }
@@ -93,9 +95,10 @@ func scorerKind(m *Method, p *Problem) string {
 	return p.Scorer
 }
 
-// networkParameters returns the hyperparameters of networks, and largestWork, for every method with a loss on scores.
-func networkParameters() []Hyperparameter {
+// scorerParameters returns the hyperparameters of scorers, and largestWork, for every method with a loss on scores.
+func scorerParameters() []Hyperparameter {
 	return []Hyperparameter{
+		{Name: "factors", Kind: Integer, Default: "8", Min: 1, Max: 1000, Doc: "number of factors a feature (scorer fm)"},
 		{Name: "hidden", Kind: Integer, Default: "10", Min: 1, Max: 10000, Doc: "number of hidden units (scorers net and pairnet)"},
 		{Name: "activation", Kind: Choice, Default: "tanh", Choices: scorer.ActivationNames(), Doc: "activation function of hidden units (scorers net and pairnet)"},
 		largestWork,

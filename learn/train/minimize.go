@@ -24,6 +24,11 @@ type Architecture func(features int) scorer.Scorer
 // Linear is the Architecture of linear scorers, w·x.
 func Linear(features int) scorer.Scorer { return scorer.Linear{Features: features} }
 
+// FM returns the Architecture of factorization machines with the given number of factors.
+func FM(factors int) Architecture {
+	return func(features int) scorer.Scorer { return scorer.FM{Features: features, Factors: factors} }
+}
+
 // Network returns the Architecture of networks with one hidden layer of the given number of units.
 func Network(hidden int, activation scorer.Activation) Architecture {
 	return func(features int) scorer.Scorer {

@@ -232,7 +232,7 @@ func TestHostileFileOfAnotherPackage(t *testing.T) {
 		}
 	}
 	for old, c := range map[string]struct{ now, want string }{
-		`"test-products"`: {`"test-sums"`, `found the type "test-sums", expected classes, layers, linear, net, pairnet, random, stumps, treeclasses, trees, test-products; a program that reads scorers of another package must import`},
+		`"test-products"`: {`"test-sums"`, `found the type "test-sums", expected classes, fm, layers, linear, net, pairnet, random, stumps, treeclasses, trees, test-products; a program that reads scorers of another package must import`},
 		`"units": 1`:      {`"units": 3`, "found 4 weights, expected 12"},
 		`"width": 2`:      {`"width": 9000000000`, "found 1 units of width 9000000000"},
 		`"width": 2,`:     {`"width": "2",`, "cannot unmarshal string"},

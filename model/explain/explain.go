@@ -3,7 +3,7 @@
 //
 // Start reading at [New]. An [Explainer] divides the scores of a query into contributions. Each method
 // has its own file: linear.go (linear models and stumps), treepath.go and treesets.go (Shapley values
-// of trees), gradients.go (networks), shapley.go (any model with few features) and fusion.go. [Permute]
+// of trees), gradients.go (networks), factors.go (factorization machines), shapley.go (any model with few features) and fusion.go. [Permute]
 // computes permutation importance. The package must not depend on how models are trained.
 package explain
 
@@ -26,8 +26,8 @@ type Attribution string
 // The attributions. All except Gradients compute Shapley values (Shapley 1953) of a game whose players
 // are the features. They differ in the score that they assign to a subset of the features.
 const (
-	// Auto selects the exact attribution for the model: Path for trees, Gradients for networks, and the
-	// only available attribution for other models.
+	// Auto selects the exact attribution for the model: Path for trees, Gradients for networks
+	// and factorization machines, and the only available attribution for other models.
 	Auto Attribution = "auto"
 	// Path is path-dependent TreeSHAP (Lundberg et al., Nature Machine Intelligence 2, 2020). At a
 	// split by an absent feature, a document follows both branches. The weight of a branch is the
@@ -216,6 +216,9 @@ func newAttributor(m *model.Model, b *source, o Options) (attributor, error) {
 	}
 	if g := newGradients(m, b); g != nil {
 		return g, nil
+	}
+	if f, ok := m.Scorer.(scorer.FM); ok {
+		return newFactors(f, m.Params, b), nil
 	}
 	if o.Attribution == Gradients {
 		return refuse("no gradient of it by features is known")

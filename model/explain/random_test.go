@@ -114,6 +114,7 @@ func kindsOf(t testing.TB, rng *rand.Rand, features int) map[string]*model.Model
 		"linear":         modelOf(scorer.Linear{Features: features}, rng),
 		"stumps":         modelOf(sums, rng),
 		"trees":          modelOf(randomTrees(t, rng, features, 5, 12), rng),
+		"fm":             modelOf(scorer.FM{Features: features, Factors: 3}, rng),
 		"network":        modelOf(scorer.Network{Features: features, Hidden: 4, Activation: activation}, rng),
 		"one unit":       modelOf(one, rng),
 		"deep network":   modelOf(deep, rng),

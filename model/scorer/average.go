@@ -14,6 +14,7 @@ type Averager interface {
 }
 
 var (
+	_ Averager = FM{}
 	_ Averager = Network{}
 	_ Averager = PairNetwork{}
 )

@@ -16,7 +16,7 @@ func TestAverageScoresAreMeans(t *testing.T) {
 		f := Activation(rapid.IntRange(0, int(ELU)).Draw(t, "activation"))
 		number := rapid.Float64Range(-2, 2)
 		x := rapid.SliceOfN(rapid.Float32Range(-1, 1), features*docs, features*docs).Draw(t, "x")
-		for _, s := range []Averager{Network{features, hidden, f}, PairNetwork{features, hidden, pairs, f}} {
+		for _, s := range []Averager{FM{features, hidden}, Network{features, hidden, f}, PairNetwork{features, hidden, pairs, f}} {
 			var ws Workspace
 			members, want, scores := make([][]float64, count), make([]float64, docs), make([]float64, docs)
 			for k := range members {

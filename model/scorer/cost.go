@@ -25,7 +25,10 @@ type Holder interface {
 	Held(docs int) int
 }
 
-var _, _, _ Holder = Network{}, PairNetwork{}, (*Layers)(nil)
+var _, _, _, _ Holder = FM{}, Network{}, PairNetwork{}, (*Layers)(nil)
+
+// Held returns the number of float64s that Score stores for a query of docs documents.
+func (f FM) Held(docs int) int { return 2*f.Factors*docs + 2*f.Features }
 
 // Held returns the number of float64s that Score stores for a query of docs documents.
 func (n Network) Held(docs int) int { return n.memory(docs) }

@@ -16,6 +16,7 @@ var ownKinds = map[string]struct {
 	decode func(strictjson.Object) (Scorer, []float64, error)
 }{
 	"classes": {Classes{}, decodeClasses},
+	"fm":      {FM{}, decodeFM},
 	"layers":  {(*Layers)(nil), decodeLayers},
 	"linear":  {Linear{}, decodeLinear},
 	"net":     {Network{}, decodeNetwork},

@@ -71,5 +71,5 @@ func ExampleRegister() {
 	// Output:
 	// {"type":"example-squares","architecture":{"features":2},"weights":[0.5,-1]} <nil>
 	// {2} [-3.5 4.5]
-	// found the type "forest", expected classes, layers, linear, net, pairnet, random, stumps, treeclasses, trees, example-squares; a program that reads scorers of another package must import that package
+	// found the type "forest", expected classes, fm, layers, linear, net, pairnet, random, stumps, treeclasses, trees, example-squares; a program that reads scorers of another package must import that package
 }

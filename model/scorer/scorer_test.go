@@ -138,13 +138,13 @@ func TestEncodeErrors(t *testing.T) {
 
 func TestDecodeErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		`{}`:                                   `found the type "", expected classes, layers, linear, net, pairnet, random, stumps, treeclasses, trees, example-squares`,
-		`{"type":"tree"}`:                      `found the type "tree", expected classes, layers, linear, net, pairnet, random, stumps, treeclasses, trees, example-squares; a program that reads scorers of another package must import that package`,
+		`{}`:                                   `found the type "", expected classes, fm, layers, linear, net, pairnet, random, stumps, treeclasses, trees, example-squares`,
+		`{"type":"tree"}`:                      `found the type "tree", expected classes, fm, layers, linear, net, pairnet, random, stumps, treeclasses, trees, example-squares; a program that reads scorers of another package must import that package`,
 		`{"type":"linear"}`:                    "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":[]}`:       "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":null}`:     "linear scorer: found no weights, expected one a feature",
 		`{"type":"linear","weights":[1,null]}`: "linear scorer: found null as weight 2, expected a number",
-		`null`:                                 `found the type "", expected classes, layers, linear, net, pairnet, random, stumps, treeclasses, trees, example-squares`,
+		`null`:                                 `found the type "", expected classes, fm, layers, linear, net, pairnet, random, stumps, treeclasses, trees, example-squares`,
 	} {
 		if _, _, err := Decode(json.RawMessage(text)); err == nil || err.Error() != want {
 			t.Errorf("%s: error is %v, want %s", text, err, want)

@@ -15,6 +15,9 @@ func TestZeroArchitectures(t *testing.T) {
 		}
 		want string // "" if it is complete
 	}{
+		{FM{}, `found "features" = 0, expected at least 1`},
+		{FM{Features: 3}, `found "factors" = 0, expected at least 1`},
+		{FM{Features: 3, Factors: 1}, ""},
 		{Network{}, `found "features" = 0, expected at least 1`},
 		{Network{Features: 3}, `found "hidden" = 0, expected at least 1`},
 		{Network{Features: 3, Hidden: 1}, ""},

@@ -50,6 +50,7 @@ var readers = []struct {
 	{"a.csv", []string{"data.txt"}, "data join data.txt --judgements a.csv --out -", 40},
 	{"answers.jsonl", []string{"a.csv"}, "data log answers.jsonl --judgements a.csv --out -", 100},
 	{"linear.json", []string{"data.txt"}, "score --model linear.json --data data.txt", 150},
+	{"fm.json", []string{"data.txt"}, "score --model fm.json --data data.txt", 150},
 	{"net.json", []string{"data.txt"}, "score --model net.json --data data.txt", 150},
 	{"pairnet.json", []string{"data.txt"}, "score --model pairnet.json --data data.txt", 150},
 	{"stumps.json", []string{"data.txt"}, "score --model stumps.json --data data.txt", 150},

@@ -26,6 +26,7 @@ var recipe = []string{
 	"data fold data.txt --folds 3 --out folds",
 	"train --method mle --train data.txt --normalize minmax --model linear.json",
 	"train --method ranknet --scorer net --set hidden=2 --set epochs=3 --transform clip=1%:99%:1,2 --transform standard:2..5 --train data.txt --valid vali.txt --curve curve.jsonl --model net.json",
+	"train --method listnet --scorer fm --set factors=2 --set epochs=3 --train data.txt --model fm.json",
 	"train --method boltzrank2 --set hidden=2 --set epochs=2 --train data.txt --model pairnet.json",
 	"train --method rankboost --set rounds=6 --train data.txt --model stumps.json",
 	"train --method lambdamart --set trees=4 --set leaves=4 --set leaf_documents=5 --set categorical=1,2 --train data.txt --model trees.json",
@@ -64,7 +65,7 @@ var recipe = []string{
 }
 
 // models are the model files of the fixture, one for each kind of scorer.
-var models = []string{"linear.json", "net.json", "pairnet.json", "stumps.json", "trees.json", "random.json", "fusion.json"}
+var models = []string{"linear.json", "fm.json", "net.json", "pairnet.json", "stumps.json", "trees.json", "random.json", "fusion.json"}
 
 // foreign are the model files of other systems whose names end as model files do.
 var foreign = []string{"xgboost.json", "dump.json", "catboost.json", "solr.json", "layers.json", "elastic.json"}

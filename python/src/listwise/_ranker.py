@@ -103,7 +103,7 @@ class Ranker(_Base):
         method: the name of a method, such as ``"lambdarank"``, ``"lambdamart"`` or ``"convexloss"``.
         measure: the measure to optimise and, with ``eval_set``, to select by, such as
             ``"ndcg@10"``; None: the method's own.
-        scorer: ``"linear"``, ``"net"``, ``"trees"`` or ``"pairnet"``; None: the method's own.
+        scorer: ``"linear"``, ``"fm"``, ``"net"``, ``"trees"`` or ``"pairnet"``; None: the method's own.
         convention: the convention of the measure, such as ``"standard"``.
         threshold: the lowest grade that counts as relevant, or ``"auto"``.
         normalize: normalization of features within a query: ``"none"``, ``"minmax"`` or ``"zscore"``.
