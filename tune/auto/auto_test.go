@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/listwise/listwise/dataset"
+	"github.com/listwise/listwise/dataset/transform"
 	"github.com/listwise/listwise/eval/measure"
 	"github.com/listwise/listwise/internal/testing/long"
 	"github.com/listwise/listwise/learn/method"
@@ -370,6 +371,39 @@ func TestPortfolio(t *testing.T) {
 				t.Fatalf("%s: %s is drawn twice", f.name, v)
 			}
 			f.drawn = append(f.drawn, v)
+		}
+	}
+}
+
+// Claim: logarithms and standardization leave features alone that are 0 or 1 everywhere. If there are no other
+// features, families with this form have no transforms.
+func TestTransformsLeaveOneHotFeatures(t *testing.T) {
+	for _, c := range []struct {
+		x    []float32
+		want []string
+	}{
+		{[]float32{0, 2, 1, 5, 1, 1}, []string{"log1p:2..2,4..4", "standard:2..2,4..4"}},
+		{[]float32{0, 1, 1, 0, 0, 1}, nil},
+		{[]float32{2, 3, -1, 0.5, 4, 7}, []string{"log1p", "standard"}},
+		{[]float32{0, 1, 3, 4, 5, 1}, []string{"log1p:3..5", "standard:3..5"}},
+	} {
+		var b dataset.Builder
+		if err := b.Add("q", []float64{1, 0}, append(c.x, 0, 1, 0, 0, 1, 0), nil); err != nil {
+			t.Fatal(err)
+		}
+		config := Config{Data: b.Dataset(), Tune: tune.Config{Seed: 1}}
+		families, entries, err := config.catalogue()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			want := c.want
+			if f.form != scaled.name {
+				want = nil
+			}
+			if got := transform.Texts(entries[f.entry].Own.Transforms); !slices.Equal(got, want) {
+				t.Errorf("%v: %s has the transforms %v, expected %v", c.x, f.name, got, want)
+			}
 		}
 	}
 }

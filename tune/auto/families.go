@@ -25,7 +25,7 @@ type form struct {
 var (
 	raw      = form{name: "raw"}
 	relative = form{name: "raw-rank-zscore", views: dataset.Views{dataset.RawView, dataset.RankView, dataset.ZScoreView}}
-	scaled   = form{name: "log1p-standard", transforms: []string{"log1p", "standard"}}
+	scaled   = form{name: "log1p-standard", transforms: []string{"log1p", "standard"}} // of features with other values than 0 and 1
 )
 
 // formsOf returns the forms for families with a kind of scorer. Trees do not depend on the scales of features, so they
@@ -61,6 +61,12 @@ var (
 	symmetric = map[string]string{"growth": "symmetric", "leaves": "64", "feature_fraction": "0.5"}
 )
 
+// starts has the hyperparameters of a family's first trial that differ from the defaults, by kind of scorer. The factors
+// of a factorization machine overfit without a strong penalty.
+var starts = map[string]map[string]string{
+	"fm": {"C": "2", "epochs": "50", "decay": "0.8"},
+}
+
 // portfolio lists the first trials. They differ as much as possible, and any prefix has a good ranker. LambdaMART is
 // second, since it does not depend on the scales of features. Then linear functions come before trees and networks:
 // their trainings are short, and on thousands of sparse features they are also better.
@@ -70,6 +76,7 @@ var portfolio = []planned{
 	{"lambdarank", "linear", relative, nil},
 	{"lambdarank", "linear", raw, nil},
 	{"listnet", "linear", scaled, nil},
+	{"listnet", "fm", scaled, starts["fm"]},
 	{"mart", "trees", raw, symmetric},
 	{"yetirank", "trees", raw, symmetric},
 	{"lambdarank", "net", scaled, nil},
@@ -94,6 +101,13 @@ var choices = map[string]map[string][]string{
 		"feature_fraction": {"0.2", "0.4", "0.7", "1"},
 		"normalize":        {"gap", "none", "both"},
 	},
+	"fm": {
+		"C":       {"0.5", "1", "2", "4", "8"},
+		"factors": {"4", "8", "16"},
+		"rate":    {"0.003", "0.01"},
+		"epochs":  {"50"},
+		"decay":   {"0.8"},
+	},
 	"net": {
 		"hidden": {"10", "20", "40", "80"},
 		"bag":    {"1", "3"},
@@ -107,7 +121,7 @@ const fastRate = "0.15"
 func (c *Config) own() (trials []planned) {
 	for _, m := range c.Methods {
 		for _, kind := range m.Scorers() {
-			p := planned{m.Name, kind, scaled, nil}
+			p := planned{m.Name, kind, scaled, starts[kind]}
 			if kind == "trees" {
 				p.form, p.set = raw, symmetric
 			}
@@ -130,13 +144,14 @@ type family struct {
 // catalogue returns all families, beginning with those of Methods and of the portfolio, and their entries. It omits
 // families whose models the target cannot run.
 func (c *Config) catalogue() (all []*family, entries []tune.Entry, err error) {
+	numeric := c.numeric()
 	add := func(m *method.Method, kind string, f form) error {
 		name := m.Name + "." + kind + "." + f.name
 		if c.Target != nil && (f.name != raw.name || !slices.Contains(c.Target.Scorers(), kind)) ||
 			slices.ContainsFunc(all, func(f *family) bool { return f.name == name }) {
 			return nil
 		}
-		e, grid, err := c.entry(m, kind, f)
+		e, grid, err := c.entry(m, kind, f, numeric)
 		if err != nil {
 			return err
 		}
@@ -184,14 +199,55 @@ func (c *Config) catalogue() (all []*family, entries []tune.Entry, err error) {
 	return all, entries, nil
 }
 
-// entry returns the entry of a family, and the values of hyperparameters from which its settings are drawn.
-func (c *Config) entry(m *method.Method, kind string, f form) (e tune.Entry, grid map[string][]string, err error) {
+// numeric returns what limits a transform to the features that have other values than 0 and 1: "" if all have, "none" if
+// none has. Standardization would give rare values of one-hot features a large influence. Ranges are numbers even if a
+// feature's name is a number.
+func (c *Config) numeric() string {
+	if c.Data == nil {
+		return ""
+	}
+	other := make([]bool, c.Data.Features)
+	rows := c.Data.Reader()
+	for i := range c.Data.Queries {
+		for x := rows.At(i); len(x) > 0; x = x[len(other):] {
+			for j, v := range x[:len(other)] {
+				other[j] = other[j] || v != 0 && v != 1 && v == v
+			}
+		}
+	}
+	var ranges []string
+	for j := 0; j < len(other); j++ {
+		from := j
+		for j < len(other) && other[j] {
+			j++
+		}
+		if j > from {
+			ranges = append(ranges, fmt.Sprintf("%d..%d", from+1, j))
+		}
+	}
+	switch {
+	case len(ranges) == 0:
+		return "none"
+	case !slices.Contains(other, false):
+		return ""
+	}
+	return ":" + strings.Join(ranges, ",")
+}
+
+// entry returns the entry of a family, and the values of hyperparameters from which its settings are drawn. numeric is
+// that of the configuration.
+func (c *Config) entry(m *method.Method, kind string, f form, numeric string) (e tune.Entry, grid map[string][]string, err error) {
 	of, err := m.For(kind)
 	if err != nil {
 		return e, nil, err
 	}
 	own := tune.Variant{Scorer: kind, Views: f.views, Transforms: slices.Clone(c.Tune.Transforms), Seed: c.Tune.Seed}
-	steps := f.transforms
+	var steps []string
+	if numeric != "none" {
+		for _, step := range f.transforms {
+			steps = append(steps, step+numeric)
+		}
+	}
 	if kind != "trees" && c.keepsMissing() {
 		steps = slices.Concat([]string{"fill=mean"}, steps)
 	}
@@ -244,7 +300,7 @@ func (c *Config) keepsMissing() bool {
 func (f *family) draw(seed uint64, best *Trial) (v method.Values, ok bool, err error) {
 	const tries = 50
 	for try := range tries {
-		set := best.hurried(f.method, nil)
+		set := best.hurried(f.method, starts[f.kind])
 		if len(f.drawn) > 0 {
 			rng := random.Stream(seed, "setting of "+f.name, strconv.Itoa(len(f.drawn))+" "+strconv.Itoa(try))
 			for _, name := range slices.Sorted(maps.Keys(f.grid)) {

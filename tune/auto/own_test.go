@@ -46,17 +46,17 @@ func TestOwnMethod(t *testing.T) {
 	d := generated(t, 24, 3)
 	c := Config{Tune: tune.Config{Seed: 7, Select: measure.MustParse("ndcg@10", measure.Standard)}, Data: d, Parts: 2, Trials: 2}
 	without := mustRun(t, c)
-	c.Trials, c.Methods = 5, []*method.Method{own}
+	c.Trials, c.Methods = 6, []*method.Method{own}
 	r := mustRun(t, c)
-	for i, want := range []string{"mine.linear.log1p-standard", "mine.net.log1p-standard", "mine.trees.raw"} {
+	for i, want := range []string{"mine.linear.log1p-standard", "mine.fm.log1p-standard", "mine.net.log1p-standard", "mine.trees.raw"} {
 		trial := r.Trials[i]
 		if trial.Entry.Name != want || trial.Refused != "" || len(trial.Models) != 2 || trial.Models[0].Method != "mine" || trial.Setting.Number("Factor") != 2 {
 			t.Errorf("trial %d is %s (%q), expected %s", i, trial.Entry.Name, trial.Refused, want)
 		}
 	}
 	for i, trial := range without.Trials {
-		if got := r.Trials[3+i]; got.Entry.Name != trial.Entry.Name || !bytes.Equal(bytesOf(t, got.Models[0]), bytesOf(t, trial.Models[0])) {
-			t.Errorf("trial %d is %s, without the own method %s", 3+i, got.Entry.Name, trial.Entry.Name)
+		if got := r.Trials[4+i]; got.Entry.Name != trial.Entry.Name || !bytes.Equal(bytesOf(t, got.Models[0]), bytesOf(t, trial.Models[0])) {
+			t.Errorf("trial %d is %s, without the own method %s", 4+i, got.Entry.Name, trial.Entry.Name)
 		}
 	}
 	_, fused, err := r.Fused(&r.Candidates[len(r.Candidates)-1])
