@@ -54,7 +54,7 @@ func (f *autoFlags) command(env *environment) *cobra.Command {
 		Short: "Search for the best ranker within a time budget",
 		Long: `Searches methods, scorers, forms of the features and hyperparameters by
 cross-validation. The search begins with a fixed portfolio: least squares, LambdaMART
-and ten more that differ. Later trials favor what does best on validation data. The
+and eleven more that differ. Later trials favor what does best on validation data. The
 result is the best trial or a fusion of several, whichever is better by nested
 validation: a fusion must be better by more than a standard error. Each trial of the
 result has a model for every part of the data, trained on the others. All are fused to

@@ -25,7 +25,7 @@ type form struct {
 var (
 	raw      = form{name: "raw"}
 	relative = form{name: "raw-rank-zscore", views: dataset.Views{dataset.RawView, dataset.RankView, dataset.ZScoreView}}
-	scaled   = form{name: "log1p-standard", transforms: []string{"log1p", "standard"}} // of features with other values than 0 and 1
+	scaled   = form{name: "log1p-standard", transforms: []string{"log1p", "standard"}} // of features that are not sparse
 )
 
 // formsOf returns the forms for families with a kind of scorer. Trees do not depend on the scales of features, so they
@@ -144,14 +144,14 @@ type family struct {
 // catalogue returns all families, beginning with those of Methods and of the portfolio, and their entries. It omits
 // families whose models the target cannot run.
 func (c *Config) catalogue() (all []*family, entries []tune.Entry, err error) {
-	numeric := c.numeric()
+	scaling := c.scaling()
 	add := func(m *method.Method, kind string, f form) error {
 		name := m.Name + "." + kind + "." + f.name
 		if c.Target != nil && (f.name != raw.name || !slices.Contains(c.Target.Scorers(), kind)) ||
 			slices.ContainsFunc(all, func(f *family) bool { return f.name == name }) {
 			return nil
 		}
-		e, grid, err := c.entry(m, kind, f, numeric)
+		e, grid, err := c.entry(m, kind, f, scaling)
 		if err != nil {
 			return err
 		}
@@ -199,53 +199,59 @@ func (c *Config) catalogue() (all []*family, entries []tune.Entry, err error) {
 	return all, entries, nil
 }
 
-// numeric returns what limits a transform to the features that have other values than 0 and 1: "" if all have, "none" if
-// none has. Standardization would give rare values of one-hot features a large influence. Ranges are numbers even if a
-// feature's name is a number.
-func (c *Config) numeric() string {
+// scaling returns what limits a transform to the features that it should change: "" if these are all, "none" if there are
+// none. It leaves features alone that are 0 in three quarters of the documents and within ±1, as one-hot features are.
+// Standardization would give their rare values a large influence. Ranges are numbers even if a feature's name is a number.
+func (c *Config) scaling() string {
 	if c.Data == nil {
 		return ""
 	}
-	other := make([]bool, c.Data.Features)
+	zeros, large := make([]int, c.Data.Features), make([]bool, c.Data.Features)
 	rows := c.Data.Reader()
 	for i := range c.Data.Queries {
-		for x := rows.At(i); len(x) > 0; x = x[len(other):] {
-			for j, v := range x[:len(other)] {
-				other[j] = other[j] || v != 0 && v != 1 && v == v
+		for x := rows.At(i); len(x) > 0; x = x[len(zeros):] {
+			for j, v := range x[:len(zeros)] {
+				if v == 0 {
+					zeros[j]++
+				}
+				large[j] = large[j] || v < -1 || v > 1
 			}
 		}
 	}
+	changed := func(j int) bool { return large[j] || 4*zeros[j] < 3*c.Data.Docs() }
 	var ranges []string
-	for j := 0; j < len(other); j++ {
+	all := true
+	for j := 0; j < len(zeros); j++ {
 		from := j
-		for j < len(other) && other[j] {
+		for j < len(zeros) && changed(j) {
 			j++
 		}
 		if j > from {
 			ranges = append(ranges, fmt.Sprintf("%d..%d", from+1, j))
 		}
+		all = all && j == len(zeros)
 	}
 	switch {
-	case len(ranges) == 0:
-		return "none"
-	case !slices.Contains(other, false):
+	case all:
 		return ""
+	case ranges == nil:
+		return "none"
 	}
 	return ":" + strings.Join(ranges, ",")
 }
 
-// entry returns the entry of a family, and the values of hyperparameters from which its settings are drawn. numeric is
-// that of the configuration.
-func (c *Config) entry(m *method.Method, kind string, f form, numeric string) (e tune.Entry, grid map[string][]string, err error) {
+// entry returns the entry of a family, and the values of hyperparameters from which its settings are drawn. scaling is
+// the result of Config.scaling.
+func (c *Config) entry(m *method.Method, kind string, f form, scaling string) (e tune.Entry, grid map[string][]string, err error) {
 	of, err := m.For(kind)
 	if err != nil {
 		return e, nil, err
 	}
 	own := tune.Variant{Scorer: kind, Views: f.views, Transforms: slices.Clone(c.Tune.Transforms), Seed: c.Tune.Seed}
 	var steps []string
-	if numeric != "none" {
+	if scaling != "none" {
 		for _, step := range f.transforms {
-			steps = append(steps, step+numeric)
+			steps = append(steps, step+scaling)
 		}
 	}
 	if kind != "trees" && c.keepsMissing() {
