@@ -76,8 +76,8 @@ func TestGradientTunedAndFused(t *testing.T) {
 	}
 	add(own(1))
 	r := run(t, c)
-	if len(r.Rows) != 4 || len(c.Entries[1].Settings) != 4 || len(c.Entries[3].Settings) != 2 {
-		t.Fatalf("%d rows, %d and %d settings", len(r.Rows), len(c.Entries[1].Settings), len(c.Entries[3].Settings))
+	if len(r.Rows) != 5 || len(c.Entries[1].Settings) != 4 || len(c.Entries[4].Settings) != 2 {
+		t.Fatalf("%d rows, %d and %d settings", len(r.Rows), len(c.Entries[1].Settings), len(c.Entries[4].Settings))
 	}
 	binds, want := trackedBinds.Load(), digest(r)
 	if got := digest(run(t, c)); got != want || trackedBinds.Load() != binds {
@@ -88,7 +88,7 @@ func TestGradientTunedAndFused(t *testing.T) {
 		t.Error("the records of another loss are taken")
 	}
 	var members []*model.Model
-	for i, kind := range []string{"", "linear", "net", "trees"} {
+	for i, kind := range []string{"", "linear", "fm", "net", "trees"} {
 		name := r.Rows[i].Entry.Name
 		m, err := model.Load(filepath.Join(c.Dir, name, "Fold1.model.json"))
 		if err != nil {

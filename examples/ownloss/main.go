@@ -1,4 +1,4 @@
-// Command ownloss tunes a loss of its own on three scorers, and compares them with a method of the catalogue.
+// Command ownloss tunes a loss of its own on four scorers, and compares them with a method of the catalogue.
 package main
 
 import (
