@@ -99,7 +99,7 @@ func TestGradientTunedAndFused(t *testing.T) {
 		}
 		members = append(members, m)
 	}
-	fused, err := model.NewFused(fuse.Rule{Kind: fuse.CombSUM, Scale: fuse.Raw}, members, []float64{1, 1, 1, 1})
+	fused, err := model.NewFused(fuse.Rule{Kind: fuse.CombSUM, Scale: fuse.Raw}, members, []float64{1, 1, 1, 1, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
