@@ -13,9 +13,9 @@ import (
 //	s(x) = w·x + 1/k Σ_{i<j} Σ_t v_ti v_tj x_i x_j,   t = 1 … k.
 //
 // It learns a weight for each feature and for each product of two features. So a feature of the query,
-// such as its category, can change the weights of the documents' features. The weights of the products
-// share k factors a feature, so it also learns products that are rarely nonzero, as those of one-hot
-// features. The scale 1/k is not in the paper. With it, scores and the effect of an L2 penalty depend
+// such as its category, can change the weights of the documents' features. Each feature has k factors,
+// which all its products share. So it also learns products that are rarely nonzero, such as products of
+// one-hot features. The scale 1/k is not in the paper. With it, scores and the effect of an L2 penalty depend
 // less on k. There is no bias, because a constant added to all scores changes no ranking. The
 // parameters are w and then v_1 … v_k, with p numbers each, feature 1 first.
 //
