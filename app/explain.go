@@ -62,7 +62,8 @@ They refer to features after preprocessing, relative to the background documents
   trees              Shapley values: path (TreeSHAP) weights each split by its share of
                      background documents; background compares with a sample of
                      --background-docs documents
-  networks, classes  integrated gradients from the mean background document; or
+  networks, fm,
+  classes            integrated gradients from the mean background document; or
                      background: Shapley values, for up to ` + strconv.Itoa(explain.MostEnumerated) + ` features
   combsum fusions    the sum of the members' contributions
   other fusions      weighted votes of the members instead of features

@@ -53,6 +53,9 @@ func bareNetworkOf(m *model.Model) ([]layer, error) {
 		}
 		return all, nil
 	}
+	if s, ok := m.Scorer.(scorer.FM); ok {
+		return nil, fmt.Errorf("found the scorer %q, expected another: no format has products of features", s.Kind())
+	}
 	return nil, fmt.Errorf("found the scorer %q, expected a network whose scores of a document depend on that document alone", m.Scorer.Kind())
 }
 

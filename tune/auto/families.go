@@ -199,9 +199,13 @@ func (c *Config) catalogue() (all []*family, entries []tune.Entry, err error) {
 	return all, entries, nil
 }
 
+// mostRanges is the largest number of ranges of features in a transform of a trial.
+const mostRanges = 1000
+
 // scaling returns what limits a transform to the features that it should change: "" if these are all, "none" if there are
 // none. It leaves features alone that are 0 in three quarters of the documents and within ±1, as one-hot features are.
 // Standardization would give their rare values a large influence. Ranges are numbers even if a feature's name is a number.
+// Above mostRanges ranges, which would make commands too long, it limits nothing.
 func (c *Config) scaling() string {
 	if c.Data == nil {
 		return ""
@@ -232,7 +236,7 @@ func (c *Config) scaling() string {
 		all = all && j == len(zeros)
 	}
 	switch {
-	case all:
+	case all || len(ranges) > mostRanges:
 		return ""
 	case ranges == nil:
 		return "none"
