@@ -2,9 +2,16 @@
 // score, and the loss of a measure when a feature's values are permuted.
 //
 // Start reading at [New]. An [Explainer] divides the scores of a query into contributions. Each method
-// has its own file: linear.go (linear models and stumps), treepath.go and treesets.go (Shapley values
-// of trees), gradients.go (networks), factors.go (factorization machines), shapley.go (any model with few features) and fusion.go. [Permute]
-// computes permutation importance. The package must not depend on how models are trained.
+// has its own file:
+//
+//	linear.go                  linear models and stumps
+//	treepath.go, treesets.go   Shapley values of trees
+//	gradients.go               networks
+//	factors.go                 factorization machines
+//	shapley.go                 any model with few features
+//	fusion.go                  fusions
+//
+// [Permute] computes permutation importance. The package must not depend on how models are trained.
 package explain
 
 import (

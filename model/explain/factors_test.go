@@ -10,7 +10,7 @@ import (
 )
 
 // Claim: with one background document, the integrated gradients of a factorization machine are the Shapley values by all
-// subsets of the features, since both divide a product of two features equally.
+// subsets of the features. Both divide a product of two features equally.
 func TestFactorsAreShapleyValues(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 5))

@@ -123,6 +123,7 @@ func (f FM) Average(members [][]float64) (Scorer, []float64) {
 	mean := FM{f.Features, f.Factors * len(members)}
 	params := make([]float64, f.Features, mean.NumParams())
 	for _, m := range members {
+		mustMatch("parameters", len(m), f.NumParams())
 		kernel.Axpy(1/float64(len(members)), m[:f.Features], params[:f.Features])
 		params = append(params, m[f.Features:]...)
 	}

@@ -408,6 +408,23 @@ func TestTransformsLeaveSparseFeatures(t *testing.T) {
 	}
 }
 
+// Claim: a transform lists at most mostRanges ranges of features. With more, it applies to all.
+func TestTransformsOfManyRanges(t *testing.T) {
+	for ranges, want := range map[int]bool{mostRanges: true, mostRanges + 1: false} {
+		x := make([]float32, 4*2*ranges) // every second feature is sparse
+		for i := 0; i < len(x); i += 2 {
+			x[i] = float32(2 + i%3)
+		}
+		var b dataset.Builder
+		if err := b.Add("q", []float64{1, 0, 2, 0}, x, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := (&Config{Data: b.Dataset()}).scaling(); (got != "") != want || strings.Count(got, "..") > mostRanges {
+			t.Errorf("%d ranges: the transform has %d", ranges, strings.Count(got, ".."))
+		}
+	}
+}
+
 // Claim: if the best round of trees is among the last, later trials of trees have a high learning rate. If trees stop
 // early, low rates remain.
 func TestSlowTreesAreHurried(t *testing.T) {

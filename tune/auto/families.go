@@ -207,7 +207,7 @@ const mostRanges = 1000
 // Standardization would give their rare values a large influence. Ranges are numbers even if a feature's name is a number.
 // Above mostRanges ranges, which would make commands too long, it limits nothing.
 func (c *Config) scaling() string {
-	if c.Data == nil {
+	if c.Data == nil || c.Target != nil { // for a target, all families have raw features
 		return ""
 	}
 	zeros, large := make([]int, c.Data.Features), make([]bool, c.Data.Features)
@@ -305,7 +305,7 @@ func (c *Config) keepsMissing() bool {
 }
 
 // draw returns a setting for the family's next trial. ok is false if it finds no setting that was not tried. The first
-// setting has the default values. In every other setting, each hyperparameter is drawn from the grid or, with
+// setting has the values of starts, and otherwise the defaults. In every other setting, each hyperparameter is drawn from the grid or, with
 // probability 1/2, copied from best. best is the best trial so far with the same kind of scorer, or nil.
 func (f *family) draw(seed uint64, best *Trial) (v method.Values, ok bool, err error) {
 	const tries = 50
