@@ -5,7 +5,7 @@ TOOL = $(GO) tool -modfile=tools/go.mod
 
 export PATH := $(CURDIR)/tools:$(PATH)
 
-.PHONY: build test checks staticcheck lint race race-commands kernels noasm properties fuzz bench generate cover release python
+.PHONY: build test checks checked staticcheck lint race race-commands kernels noasm properties fuzz bench generate cover release python
 
 build: ## one static binary, ./listwise
 	CGO_ENABLED=0 $(GO) build -trimpath -o listwise ./cmd/listwise
@@ -15,6 +15,9 @@ test:
 
 checks: ## all of .ci/run and .ci/checks, which writes .ci/checked
 	CHECKS=all .ci/run
+
+checked: ## the checks whose paths have changed, which writes .ci/checked
+	.ci/checks record
 
 staticcheck:
 	$(TOOL) staticcheck ./...
