@@ -62,15 +62,16 @@ one model, which scores like any other.
 
 --data is a file, a folder with Fold1 … FoldK, or a folder with one fold's train.txt,
 vali.txt and test.txt. Training and validation queries are taken together and divided
-into --folds parts. The default is 5 parts, of which all validate up to 2,500 queries,
+into --folds parts. The default is 5 parts, of which all validate up to 3,000 queries,
 and one from 12,500 on. With --folds 1, the given validation data alone validate.
 
 Test data measure the result. With several folds, the search is repeated for each fold
 without its test data. The final model then learns from all queries of the folds. It is
 never trained on data of --test. Without test data, the results are those of nested
-validation: no model and no choice has seen the queries that it is measured on, except
-that a single part also ends the trainings early. The last lines have the value to
-expect on other queries, with a 95 % interval.
+validation: models, and the choice between trials and fusions, have not seen the queries
+that they are measured on. The decision what to try has, and a single part also ends
+the trainings early. The last lines have the value to expect on other queries, with a
+95 % interval.
 
 --for TARGET restricts the search to models that the target can express, and writes the
 export beside model.json. Targets are the formats of "listwise export".
@@ -239,7 +240,7 @@ func (f *autoFlags) open(ctx context.Context, env *environment) (*automatic, err
 		c.Data, c.Valid = w.folds[0].Train, w.folds[0].Valid
 	}
 	if queries := len(c.Data.Queries); f.folds > queries || queries < 2 {
-		return nil, usageErrorf("found %d queries, expected at least %d, one a part", queries, max(2, f.folds))
+		return nil, usageErrorf("found %s, expected at least %d, one a part", counted(queries, "query", "queries"), max(2, f.folds))
 	}
 	warnOfIndifference(env, c.Data, catalogueMeasures(t.Convention))
 	w.warnOfTests(env)
@@ -347,6 +348,11 @@ func (f *autoFlags) produce(ctx context.Context, env *environment, w *automatic,
 	}
 	if err := w.search(ctx, env); err != nil {
 		return report{}, err
+	}
+	for _, n := range w.config.Without {
+		if n >= len(w.result.Trials) {
+			env.note("warning: --without %d leaves out nothing: the search had %s", n+1, counted(len(w.result.Trials), "trial", "trials"))
+		}
 	}
 	if err := w.measure(); err != nil {
 		return report{}, err
@@ -749,15 +755,15 @@ func (w *automatic) report() report {
 		what = fmt.Sprintf("results on test data of %d folds", len(m.divisions))
 	}
 	out.title = fmt.Sprintf("%s; convention %s, ties %v", what, conventionText(r.Tune.Convention), r.Tune.Ties)
-	for i, by := range r.Tune.Measures[:min(1, len(r.Tune.Measures))] {
-		if m.compared[i] != nil && !r.Candidates[0].Chosen {
-			p := m.pair(i, 1)
-			within := ""
-			if p.CI[0] != nil {
-				within = fmt.Sprintf(" (95 %% interval %+.4f to %+.4f)", p.CI[0], p.CI[1])
-			}
-			out.notes = append(out.notes, fmt.Sprintf("%s minus %s, %s: %+.4f%s, p = %.3g randomization test", m.names[0], m.names[1], by.Name(), p.Difference, within, p.Randomization))
+	// The measure that decides is the one to test, if the table has it.
+	tested := max(0, slices.IndexFunc(r.Tune.Measures, func(by measure.Measure) bool { return by.Name() == r.Tune.Select.Name() }))
+	if len(r.Tune.Measures) > 0 && m.compared[tested] != nil && !r.Candidates[0].Chosen {
+		p := m.pair(tested, 1)
+		within := ""
+		if p.CI[0] != nil {
+			within = fmt.Sprintf(" (95 %% interval %+.4f to %+.4f)", p.CI[0], p.CI[1])
 		}
+		out.notes = append(out.notes, fmt.Sprintf("%s minus %s, %s: %+.4f%s, p = %.3g randomization test", m.names[0], m.names[1], r.Tune.Measures[tested].Name(), p.Difference, within, p.Randomization))
 	}
 	out.notes = append(out.notes, fmt.Sprintf("nested validation by %s, and the gain over the best single with its 95 %% interval:", r.Tune.Select.Name()))
 	for _, c := range r.Candidates {
@@ -777,7 +783,7 @@ func (w *automatic) report() report {
 			refused++
 		}
 	}
-	done := fmt.Sprintf("%d trials on %d parts", len(r.Trials), len(r.Tune.Folds))
+	done := fmt.Sprintf("%s on %s", counted(len(r.Trials), "trial", "trials"), counted(len(r.Tune.Folds), "part", "parts"))
 	if r.Sampled > 0 {
 		done += fmt.Sprintf(", the first of them on a sample of %d of %d queries", r.Sampled, len(r.Data.Queries))
 	}
@@ -789,7 +795,7 @@ func (w *automatic) report() report {
 	}
 	best := r.Ranked[0]
 	out.notes = append(out.notes,
-		fmt.Sprintf("%s; the best is %s with %s %.4f on validation", done, best.Entry.Name, r.Tune.Select.Name(), best.Mean),
+		fmt.Sprintf("%s; the best is %s with %s %.4f on validation, the highest value of all trials", done, best.Entry.Name, r.Tune.Select.Name(), best.Mean),
 		fmt.Sprintf("wrote %s; commands.sh in it trains it again", filepath.Join(w.autoFlags.out, modelName)))
 	return out
 }

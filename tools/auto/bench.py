@@ -108,7 +108,7 @@ def cached(folder: Path, case: Case):
 
 
 def division(queries: int, parts: int, seed: int) -> np.ndarray:
-    """The part of each query, drawn by the seed. All programs get the same parts."""
+    """The part of each query, drawn by the seed. All programs get the same parts; auto in beside.py divides by itself."""
     return np.random.default_rng(seed).permutation(queries) % parts
 
 

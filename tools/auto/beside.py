@@ -27,6 +27,7 @@ import shutil
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -118,28 +119,35 @@ def table_of(file: Path, case, into: Path):
     return into
 
 
-def settings(program: str, rng, first: bool) -> dict:
-    """Random settings; those of the first trial are the program's defaults."""
+def settings(program: str, rng, first: bool, categorical: bool) -> dict:
+    """Random settings; those of the first trial are the program's defaults. With categorical features, half of the
+    settings split by one category at a time, as one-hot features do."""
 
     def log(low, high):
         return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
     if first:
         return {}
+    one_hot = int(rng.choice([0, 300])) if categorical else 0
     if program == "lightgbm":
+        more = {"max_cat_to_onehot": one_hot or 4, "min_data_per_group": int(log(10, 200))} if categorical else {}
         return {
+            **more, "lambdarank_norm": bool(rng.choice([True, False])),
             "objective": str(rng.choice(["lambdarank", "rank_xendcg"])), "learning_rate": log(0.02, 0.2), "num_leaves": int(log(4, 64)), "min_data_in_leaf": int(log(5, 100)),
             "feature_fraction": rng.uniform(0.3, 1), "bagging_fraction": rng.uniform(0.5, 1), "bagging_freq": 1, "bagging_by_query": True, "lambda_l2": log(1e-3, 10),
             "lambdarank_truncation_level": int(rng.choice([10, 30, 100])), "cat_smooth": log(1, 100), "cat_l2": log(1, 100),
         }
     if program == "xgboost":
+        more = {"max_cat_to_onehot": one_hot or 4} if categorical else {}
         return {
+            **more, "lambdarank_normalization": bool(rng.choice([True, False])),
             "objective": str(rng.choice(["rank:ndcg", "rank:pairwise"])), "eta": log(0.02, 0.3), "tree_method": "hist", "grow_policy": "lossguide", "max_depth": 0, "max_leaves": int(log(4, 64)),
             "min_child_weight": log(0.1, 30), "colsample_bytree": rng.uniform(0.3, 1), "subsample": rng.uniform(0.5, 1), "lambda": log(1e-2, 10),
             "lambdarank_pair_method": str(rng.choice(["mean", "topk"])), "lambdarank_num_pair_per_sample": int(rng.choice([4, 10, 30])),
         }
+    more = {"one_hot_max_size": one_hot} if one_hot else {}
     return {
-        "loss_function": str(rng.choice(["YetiRank", "YetiRank:mode=NDCG", "QueryRMSE"])), "learning_rate": log(0.02, 0.2), "depth": int(rng.integers(3, 9)), "l2_leaf_reg": log(1, 30),
+        **more, "loss_function": str(rng.choice(["YetiRank", "YetiRank:mode=NDCG", "YetiRank:mode=NDCG;top=10;type=Exp", "QueryRMSE"])), "learning_rate": log(0.02, 0.2), "depth": int(rng.integers(3, 9)), "l2_leaf_reg": log(1, 30),
         "rsm": rng.uniform(0.3, 1), "random_strength": log(0.1, 3),
     }
 
@@ -153,10 +161,10 @@ def search(a, case, seed, program, limits):
     train, test = bench.cached(a.out, case)
     part = bench.division(len(train.sizes), FOLDS, seed)
     parts = [(train.of(part != k), train.of(part == k)) for k in range(FOLDS)]
-    rng = np.random.default_rng([seed, list(bench.FIT).index(program)])
+    rng = np.random.default_rng([seed, list(bench.FIT).index(program), zlib.crc32(case.name.encode())])
     used, tried, best, spent = 0.0, 0, {}, {}
     while tried == 0 or used < max(budgets.values()):
-        chosen = settings(program, rng, tried == 0)
+        chosen = settings(program, rng, tried == 0, bool(case.categorical))
         began = time.process_time()
         models = [bench.FIT[program](chosen, TREES, *pair, seed, 1) for pair in parts]
         value = bench.mean([ndcg(valid.sizes, valid.grades, np.asarray(m(valid.x))) for m, (_, valid) in zip(models, parts)])

@@ -1,6 +1,6 @@
 """Makes data sets for comparing "listwise auto" and the defaults of methods with other programs.
 
-    python tools/auto/sets.py --out DIR [--data SHARED] [--draw 1] [NAME…]
+    python tools/auto/sets.py --out DIR [--data SHARED] [--task 1] [--draw 1] [NAME…]
 
 Each set is a folder with train.txt, test.txt and set.json. LETOR's sets have Fold1 … Fold5 instead of
 the two files. The test data have other queries of the same kind. All files are LETOR text.
@@ -29,7 +29,8 @@ Synthetic sets. A document has a latent relevance, and its grade is a noisy judg
 
 set.json has the categorical features and whether values are missing. For synthetic sets it also has the NDCG@10 of
 the latent relevance on the test data. No ranker can exceed this value, since judgements are noisy. --draw 2 makes
-other queries of the same tasks, for experiments that must not use the test data of draw 1. Needs numpy.
+other queries of the same tasks. --task 2 makes other tasks of the same kinds: it draws the parameters of the relevance
+and of the features again. Data that changed a default or the code cannot confirm it; other tasks can. Needs numpy.
 """
 
 import argparse
@@ -46,6 +47,7 @@ def arguments():
     p.add_argument("names", nargs="*", metavar="NAME", help="sets to make (default: all)")
     p.add_argument("--out", type=Path, required=True, help="folder for the sets")
     p.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder with ohsumed, mq2008, lightgbm-rank and make-folds")
+    p.add_argument("--task", type=int, default=1, help="number of the draw of the tasks' parameters")
     p.add_argument("--draw", type=int, default=1, help="number of the draw of queries")
     return p.parse_args()
 
@@ -246,15 +248,16 @@ def write(path: Path, d: Queries, x, grades, sparse):
             f.write(f"{grade:g} qid:{q + 1} {' '.join(cells)}\n")
 
 
-def make(folder: Path, name: str, draw: int, queries=None):
+def make(folder: Path, name: str, draw: int, queries=None, task=1):
     """Makes a synthetic set. queries has other numbers of queries for training and testing than MADE."""
     generate, *standard_queries, docs, about = MADE[name]
     number = list(MADE).index(name)
     folder.mkdir(parents=True, exist_ok=True)
     for part, n in enumerate(queries or standard_queries):
         # The task has the same parameters in both parts and all draws.
-        d = Queries(np.random.default_rng([number, draw, part]), n, docs, vary=name != "pairs")
-        x, grades, latent = generate(np.random.default_rng(number), d)
+        more = [] if task == 1 else [task]
+        d = Queries(np.random.default_rng([number, draw, part, *more]), n, docs, vary=name != "pairs")
+        x, grades, latent = generate(np.random.default_rng([number, *more] if more else number), d)
         write(folder / f"{['train', 'test'][part]}.txt", d, x, grades, name == "text")
     limit = ndcg(d.sizes, grades, latent)
     (folder / "set.json").write_text(json.dumps({**about, "limit": round(limit, 4)}) + "\n")
@@ -275,7 +278,7 @@ def main():
     a = arguments()
     for name in a.names or ["ohsumed", "mq2008", "lightgbm", *MADE]:
         if name in MADE:
-            make(a.out / name, name, a.draw)
+            make(a.out / name, name, a.draw, task=a.task)
         elif a.data.exists():
             collect(a.out / name, name, a.data)
 

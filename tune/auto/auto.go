@@ -142,17 +142,14 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	result := &Result{Tune: s.config, Of: r.of, Data: r.Data, Trials: r.trials, Sampled: r.sampled, Rule: r.rule(), target: r.Target != nil}
-	if result.Ranked = ranked(s.trials); len(result.Ranked) == 0 {
+	if len(s.ranked()) == 0 {
 		return nil, r.refusal()
 	}
-	if r.Target != nil { // which adds scores of one kind of scorer
-		kind := result.Ranked[0].family.kind
-		result.Ranked = slices.DeleteFunc(result.Ranked, func(t *Trial) bool { return t.family.kind != kind })
-	}
-	if result.Ranked, err = s.finish(ctx, fusible(result.Ranked)); err != nil {
+	from, err := s.finish(ctx)
+	if err != nil {
 		return nil, err
 	}
-	if len(result.Ranked) == 0 {
+	if result.Ranked = from(s.pool.all()); len(result.Ranked) == 0 {
 		return nil, errors.New("found no trial that learns without validation data, expected more queries with relevant documents")
 	}
 	for _, t := range result.Ranked {
@@ -160,31 +157,37 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			return nil, err
 		}
 	}
-	if result.Candidates, result.Nested, err = s.candidates(result.Ranked); err != nil {
+	if result.Candidates, result.Nested, err = s.candidates(from); err != nil {
 		return nil, err
 	}
 	result.Chosen = &result.Candidates[slices.IndexFunc(result.Candidates, func(c Candidate) bool { return c.Chosen })]
-	if result.Exportable, err = s.exportable(result); err != nil {
+	if result.Exportable, err = s.exportable(from, result.Nested); err != nil {
 		return nil, err
 	}
 	result.Members, result.Model, err = result.Fused(result.Chosen)
 	return result, err
 }
 
-// exportable returns the candidate for Result.Exportable.
-func (s *search) exportable(result *Result) (*Candidate, error) {
-	var trials []*Trial
-	for _, t := range result.Ranked {
-		if f := t.family; s.Target == nil && f.form == raw.name && (f.kind == "linear" || f.kind == "trees") && len(t.Entry.Own.Transforms) == 0 && s.config.Normalization == dataset.NoNormalization {
-			trials = append(trials, t)
-		}
+// exportable returns the candidate for Result.Exportable. Its gain is relative to nested.
+func (s *search) exportable(from chooser, nested *Candidate) (*Candidate, error) {
+	portable := func(queries []int) []*Trial {
+		return slices.DeleteFunc(from(queries), func(t *Trial) bool {
+			f := t.family
+			return f.form != raw.name || f.kind != "linear" && f.kind != "trees" || len(t.Entry.Own.Transforms) > 0
+		})
 	}
-	if trials == nil {
+	all := portable(s.pool.all())
+	if len(all) == 0 || s.Target != nil || s.config.Normalization != dataset.NoNormalization {
 		return nil, nil
 	}
-	c, err := s.candidate(trials, recipe{"best single of raw features, linear or trees", equal(1)})
+	c, err := s.candidate(func(queries []int) []*Trial {
+		if list := portable(queries); len(list) > 0 {
+			return list
+		}
+		return all
+	}, recipe{"best single of raw features, linear or trees", equal(1)})
 	if err == nil {
-		err = s.pool.gain(&c, result.Nested)
+		err = s.pool.gain(&c, nested)
 	}
 	c.Weights = nil
 	return &c, err
@@ -248,7 +251,7 @@ func (r *run) search(ctx context.Context) (*search, error) {
 	}
 	share := s.share
 	if sample != nil {
-		share = func(int) float64 { return sampleShare }
+		share = func() float64 { return sampleShare }
 	}
 	if err := s.try(ctx, share); err != nil {
 		return nil, err
@@ -292,23 +295,26 @@ const (
 	sampleShare = 0.3
 )
 
-// share returns the fraction of the time that a number of trials may take, so that enough time remains to train the
-// final models. It assumes that later trials must be trained again as often as the trials so far. Training a final model
-// takes about seven tenths of the time of the trial, since it does not go on after the best round until the patience ends.
-func (s *search) share(trials int) float64 {
+// share returns the fraction of the time that trials may take, so that enough time remains to train the final models of
+// those that are now [search.finalists]. Training a final model takes about seven tenths of the time of the trial, since
+// it does not go on after the best round until the patience ends.
+func (s *search) share() float64 {
 	if len(s.config.Folds) == 1 {
 		return searchShare
 	}
 	const first, part = 0.5, 0.7 // first is the share of time that is repeated in the first round, which has three linear functions and trees
 	var all, repeated time.Duration
 	for _, t := range s.trials {
-		all, repeated = all+t.took, repeated+t.again
+		all += t.took
 	}
-	again := float64(first * part)
+	for _, t := range s.finalists() {
+		repeated += t.again
+	}
+	again := first
 	if all > 0 {
-		again = float64(part*repeated.Seconds()) / all.Seconds()
+		again = repeated.Seconds() / all.Seconds()
 	}
-	return searchShare / (1 + float64(again*float64(min(trials, mostFused))/float64(trials)))
+	return searchShare / (1 + float64(part*again))
 }
 
 // until returns the time at which a fraction of the budget is over, or the zero time without a budget.

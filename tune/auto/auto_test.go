@@ -201,7 +201,7 @@ func TestRunWithinTime(t *testing.T) {
 func TestTableTellsTheTruth(t *testing.T) {
 	runs, least, trials, queries := 1, 0, 6, 1000
 	if long.Enabled() {
-		runs, least, trials, queries = 40, 36, 16, 20_000
+		runs, least, trials, queries = 40, 36, 60, 20_000
 	}
 	fresh := generated(t, queries, 1000)
 	within := 0

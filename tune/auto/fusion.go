@@ -230,6 +230,14 @@ func equal(n int) func(p *pool, trials []*Trial, queries []int, members int) []f
 	}
 }
 
+// ranked returns the trials in descending order of their mean over the given queries.
+func (p *pool) ranked(trials []*Trial, queries []int) (list []*Trial) {
+	for _, i := range p.order(trials, queries) {
+		list = append(list, trials[i])
+	}
+	return list
+}
+
 // order returns the indices of the trials in descending order of their mean over the given queries.
 func (p *pool) order(trials []*Trial, queries []int) []int {
 	means := make([]float64, len(trials))
@@ -400,9 +408,9 @@ func nonNegative(gram [][]float64, to []float64) []float64 {
 	return w
 }
 
-// Candidate is a recipe with its nested validation: for each outer part, weights are chosen without the queries of the
-// part, and the fusion is measured on these queries. So every value comes from a fusion whose choice did not use the
-// query.
+// Candidate is a recipe with its nested validation: for each outer part, the trials and weights are chosen without the
+// queries of the part, and the fusion is measured on these queries. So every value comes from a fusion whose choice did
+// not use the query.
 type Candidate struct {
 	Name     string
 	Mean     float64          // mean of the measure by nested validation
@@ -417,13 +425,16 @@ type Candidate struct {
 	values []float64 // measure of each query of the pool for scores
 }
 
+// chooser returns the trials from which fusions are chosen if only the given queries decide, best first.
+type chooser func(queries []int) []*Trial
+
 // candidates returns a candidate for each recipe, the simplest first, and sets Chosen of one candidate. It omits a
 // candidate with the same weights as the candidate before it. whole is the nested validation of the choice between
 // candidates: on each outer part, it has the scores of the candidate that [pool.simplest] chooses on the other parts.
-func (s *search) candidates(trials []*Trial) (all []Candidate, whole *Candidate, err error) {
+func (s *search) candidates(from chooser) (all []Candidate, whole *Candidate, err error) {
 	p := s.pool
 	for _, rc := range s.recipes() {
-		c, err := s.candidate(trials, rc)
+		c, err := s.candidate(from, rc)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -480,11 +491,13 @@ func (p *pool) gain(c, over *Candidate) (err error) {
 	return err
 }
 
-func (s *search) candidate(trials []*Trial, rc recipe) (c Candidate, err error) {
+func (s *search) candidate(from chooser, rc recipe) (c Candidate, err error) {
 	p := s.pool
-	c = Candidate{Name: rc.name, Weights: rc.weights(p, trials, p.all(), s.Members), scores: make([]float64, p.docs)}
+	c = Candidate{Name: rc.name, Weights: rc.weights(p, from(p.all()), p.all(), s.Members), scores: make([]float64, p.docs)}
 	for part := range p.parts() {
-		scores := p.sum(trials, rc.weights(p, trials, p.inner(part, false), s.Members))
+		inner := p.inner(part, false)
+		trials := from(inner)
+		scores := p.sum(trials, rc.weights(p, trials, inner, s.Members))
 		for _, i := range p.inner(part, true) {
 			copy(p.queries[i].of(c.scores), p.queries[i].of(scores))
 		}

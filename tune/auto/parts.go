@@ -20,8 +20,9 @@ import (
 
 // PartsFor returns how many of the five parts of the data are used for validation. The difference in NDCG between two
 // good rankers on a query has a standard deviation of about .1. So the standard error of the mean difference is about
-// .002 on 2,500 queries. More validation queries would take more trainings without deciding more comparisons. All five
-// parts validate for up to 2,500 queries, and one part from 12,500 queries on.
+// .002 on 2,500 queries. More validation queries would take more trainings without deciding more comparisons. The parts
+// that validate have at least 2,500 queries, if there are as many: all five parts validate for up to 3,124 queries, and
+// one part from 12,500 queries on.
 func PartsFor(queries int) int {
 	const enough = 2500
 	return min(max(int(math.Ceil(enough*tune.HeldOut/float64(queries))), 1), tune.HeldOut)

@@ -266,6 +266,30 @@ func fusible(ranked []*Trial) (list []*Trial) {
 	return list
 }
 
+// eligible returns the trials from which fusions are chosen if only the given queries decide, best first.
+func (s *search) eligible(queries []int) []*Trial {
+	list := s.pool.ranked(s.ranked(), queries)
+	if s.Target != nil && len(list) > 0 { // which adds scores of one kind of scorer
+		kind := list[0].family.kind
+		list = slices.DeleteFunc(list, func(t *Trial) bool { return t.family.kind != kind })
+	}
+	return fusible(list)
+}
+
+// finalists returns the trials that need final models: those that are eligible if all queries decide, and those that are
+// eligible if the queries of an outer part do not.
+func (s *search) finalists() []*Trial {
+	list := s.eligible(s.pool.all())
+	for part := range s.pool.parts() {
+		for _, t := range s.eligible(s.pool.inner(part, false)) {
+			if !slices.Contains(list, t) {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}
+
 // complement returns the kind of scorer with the largest weight in a fusion of the trials so far, except the kind of
 // the best trial. It returns "" if no other kind has a positive weight.
 func (s *search) complement() string {
@@ -288,8 +312,8 @@ func (s *search) complement() string {
 }
 
 // try performs trials until their number is reached, the time is over, or every setting has been tried. share returns
-// the fraction of the time that a number of trials may take.
-func (s *search) try(ctx context.Context, share func(trials int) float64) error {
+// the fraction of the time that trials may take.
+func (s *search) try(ctx context.Context, share func() float64) error {
 	most := cmp.Or(s.Trials, math.MaxInt)
 	s.begin("trials", s.Trials*len(s.config.Folds))
 	for len(s.trials) < most {
@@ -300,7 +324,7 @@ func (s *search) try(ctx context.Context, share func(trials int) float64) error 
 		if len(trials) == 0 {
 			return nil
 		}
-		over, err := s.do(ctx, trials, s.until(share(len(s.trials)+len(trials))))
+		over, err := s.do(ctx, trials, s.until(share()))
 		if err != nil {
 			return err
 		}
@@ -312,9 +336,9 @@ func (s *search) try(ctx context.Context, share func(trials int) float64) error 
 			return nil
 		}
 		s.trials = append(s.trials, trials...)
-		chosen := fusible(s.ranked())
-		for _, t := range s.trials { // further trials cannot make a trial fusible, so its longer trainings are not needed
-			if !slices.Contains(chosen, t) {
+		final := s.finalists()
+		for _, t := range s.trials { // further trials hardly ever make a trial eligible, which then trains its final models again
+			if !slices.Contains(final, t) {
 				t.trained = nil
 			}
 		}
@@ -425,22 +449,24 @@ func (s *search) refusalOf(m *model.Model) string {
 	return ""
 }
 
-// finish returns copies of trials with unbiased values. In a trial, the validation data of a part determine when the
-// training of the part's model ends, so the model's value on these data is too optimistic. finish trains each part's
-// model again, without validation data, for as long as was best on average on the other parts. If only one part
-// validates, finish returns trials unchanged.
-func (s *search) finish(ctx context.Context, trials []*Trial) (list []*Trial, err error) {
+// finish returns the trials with final models from which fusions are chosen. They are copies of [search.eligible], with
+// unbiased values. In a trial, the validation data of a part determine when the training of the part's model ends, so the
+// model's value on these data is too optimistic. finish trains each part's model again, without validation data, for as
+// long as was best on average on the other parts. It omits trials that cannot learn without validation data. If only one
+// part validates, the final models are those of the trials.
+func (s *search) finish(ctx context.Context) (chooser, error) {
 	folds := len(s.config.Folds)
 	if folds == 1 {
-		return trials, nil
+		return s.eligible, nil
 	}
+	trials := s.finalists()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	models := make([][]*tune.Trained, len(trials))
+	list, models := make([]*Trial, len(trials)), make([][]*tune.Trained, len(trials))
 	for i, t := range trials {
 		own := *t
 		own.Models, own.Parts, models[i] = nil, make([]method.Values, folds), make([]*tune.Trained, folds)
-		list = append(list, &own)
+		list[i] = &own
 	}
 	refused := make([]bool, len(trials))
 	s.begin("final models", len(trials)*folds)
@@ -473,7 +499,14 @@ func (s *search) finish(ctx context.Context, trials []*Trial) (list []*Trial, er
 			}
 		}
 	}
-	return ranked(list), nil
+	return func(queries []int) (final []*Trial) {
+		for _, t := range s.eligible(queries) {
+			if own := list[slices.Index(trials, t)]; own.Models != nil {
+				final = append(final, own)
+			}
+		}
+		return s.pool.ranked(final, queries)
+	}, nil
 }
 
 // again returns the model of a part as trained without validation data, and its setting. It trains the model unless
