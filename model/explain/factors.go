@@ -52,7 +52,7 @@ func (f *factors) integrate(dst, from, to []float64) {
 	p, share := f.machine.Features, 1/float64(f.machine.Factors)
 	middle, slopes := make([]float64, p), make([]float64, p)
 	for j := range middle {
-		middle[j] = from[j]/2 + to[j]/2
+		middle[j] = float64(from[j]/2) + float64(to[j]/2)
 		slopes[j] = f.params[j] - float64(share*float64(f.squares[j]*middle[j]))
 	}
 	for t := 1; t <= f.machine.Factors; t++ {
