@@ -499,11 +499,15 @@ func (s *search) finish(ctx context.Context) (chooser, error) {
 			}
 		}
 	}
-	return func(queries []int) (final []*Trial) {
+	return func(queries []int) []*Trial {
+		var final []*Trial
 		for _, t := range s.eligible(queries) {
 			if own := list[slices.Index(trials, t)]; own.Models != nil {
 				final = append(final, own)
 			}
+		}
+		if len(final) == 0 { // all of them failed, so the others must do
+			final = ranked(list)
 		}
 		return s.pool.ranked(final, queries)
 	}, nil
