@@ -192,7 +192,7 @@ WRONG = {
     "more parts than queries": ({"folds": 17}, {}, "^found 16 queries, expected at least 17"),
     "folder of a missing disk": ({"out": "/proc/none/out"}, {}, "^out: /proc/none/out: No such file"),
     "missing values": ({"missing": "error"}, {"X": np.where(X > 2, np.nan, X)}, '^X: found value NaN of feature .* expected a finite number \\(or missing="zero"'),
-    "one query": ({}, {"X": X[:8], "y": y[:8], "qid": qid[:8]}, "^found 1 queries, expected at least 2"),
+    "one query": ({}, {"X": X[:8], "y": y[:8], "qid": qid[:8]}, "^found 1 query, expected at least 2"),
     "grades too few": ({}, {"y": y[1:]}, "^y: found 127 values, expected 128"),
     "no queries": ({}, {"qid": None}, "expected qid .*, group .*, or a column qid"),
     "queries of validation data": ({}, {"eval_set": (X, y, qid)}, "^eval_set: found the query '1', which X has too"),
