@@ -295,9 +295,9 @@ const (
 	sampleShare = 0.3
 )
 
-// share returns the fraction of the time that trials may take, so that enough time remains to train the final models of
-// those that are now [search.finalists]. Training a final model takes about seven tenths of the time of the trial, since
-// it does not go on after the best round until the patience ends.
+// share returns the fraction of the time that trials may take. The rest is for the final models of [search.finalists].
+// Training a final model takes about seven tenths of the time of the trial, since it does not go on after the best round
+// until the patience ends.
 func (s *search) share() float64 {
 	if len(s.config.Folds) == 1 {
 		return searchShare

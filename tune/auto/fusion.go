@@ -408,8 +408,8 @@ func nonNegative(gram [][]float64, to []float64) []float64 {
 	return w
 }
 
-// Candidate is a recipe with its nested validation: for each outer part, the trials and weights are chosen without the
-// queries of the part, and the fusion is measured on these queries. So every value comes from a fusion whose choice did
+// Candidate is a recipe with its nested validation. For each outer part, the trials and weights are chosen without the
+// queries of the part. The fusion is then measured on these queries. So every value comes from a fusion whose choice did
 // not use the query.
 type Candidate struct {
 	Name     string

@@ -276,8 +276,8 @@ func (s *search) eligible(queries []int) []*Trial {
 	return fusible(list)
 }
 
-// finalists returns the trials that need final models: those that are eligible if all queries decide, and those that are
-// eligible if the queries of an outer part do not.
+// finalists returns the trials that need final models. They are eligible if all queries decide, or if all but the
+// queries of an outer part decide.
 func (s *search) finalists() []*Trial {
 	list := s.eligible(s.pool.all())
 	for part := range s.pool.parts() {
@@ -453,7 +453,7 @@ func (s *search) refusalOf(m *model.Model) string {
 // unbiased values. In a trial, the validation data of a part determine when the training of the part's model ends, so the
 // model's value on these data is too optimistic. finish trains each part's model again, without validation data, for as
 // long as was best on average on the other parts. It omits trials that cannot learn without validation data. If only one
-// part validates, the final models are those of the trials.
+// part validates, nothing is trained again.
 func (s *search) finish(ctx context.Context) (chooser, error) {
 	folds := len(s.config.Folds)
 	if folds == 1 {
