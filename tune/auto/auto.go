@@ -184,7 +184,7 @@ func (s *search) exportable(from chooser, nested *Candidate) (*Candidate, error)
 		if list := portable(queries); len(list) > 0 {
 			return list
 		}
-		return all
+		return all // an outer part can leave none: the value is then slightly too high
 	}, recipe{"best single of raw features, linear or trees", equal(1)})
 	if err == nil {
 		err = s.pool.gain(&c, nested)
